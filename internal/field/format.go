@@ -1,0 +1,157 @@
+package field
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Verb is one conversion of a format string.
+type Verb struct {
+	Name string // of the field: the word before it, or argN, counting from 1
+	Text string // as written, "%08lx"
+	Char byte   // the conversion, 'x'
+}
+
+// MaxFormat bounds a format string, in bytes.
+const MaxFormat = 4096
+
+// ParseFormat returns the verbs of a marker's format: words and printf conversions, such as
+// "prev_pid %d next_pid %d" or "path=%s". The word before a verb names the field. C's length
+// modifiers are accepted and mean nothing: the Go type knows its size.
+func ParseFormat(format string) ([]Verb, error) {
+	if len(format) > MaxFormat {
+		return nil, fmt.Errorf("format has %d bytes, at most %d are allowed", len(format), MaxFormat)
+	}
+	var verbs []Verb
+	seen := make(map[string]bool)
+	from := 0 // where the text before the next verb begins
+	for i := 0; i < len(format); i++ {
+		if format[i] == 0 {
+			return nil, fmt.Errorf("format %q has a NUL at byte %d", format, i)
+		}
+		if format[i] != '%' {
+			continue
+		}
+		v, n, err := parseVerb(format[i:])
+		if err != nil {
+			return nil, fmt.Errorf("format %q, byte %d: %w", format, i, err)
+		}
+		if v.Char != '%' {
+			v.Name = wordBefore(format[from:i])
+			if v.Name == "" {
+				v.Name = "arg" + strconv.Itoa(len(verbs)+1)
+			}
+			if seen[v.Name] {
+				return nil, fmt.Errorf("format %q names two fields %s", format, v.Name)
+			}
+			seen[v.Name] = true
+			verbs = append(verbs, v)
+			from = i + n
+		}
+		i += n - 1
+	}
+	return verbs, nil
+}
+
+// parseVerb reads one conversion at the start of s and returns its length.
+func parseVerb(s string) (v Verb, n int, err error) {
+	n = 1
+	skip := func(set string) {
+		for n < len(s) && strings.IndexByte(set, s[n]) >= 0 {
+			n++
+		}
+	}
+	skip("#0- +") // flags
+	skip("0123456789.")
+	skip("hlLqjzt")
+	// 'q', 't' and 'L' are both lengths of C and conversions of Go: the last one read is the
+	// conversion when nothing else follows that could be.
+	if n > 1 && (n == len(s) || !isConversion(s[n])) && isConversion(s[n-1]) {
+		n--
+	}
+	if n >= len(s) {
+		return v, n, fmt.Errorf("verb %q has no conversion", s)
+	}
+	c := s[n]
+	n++
+	if c == '%' && n > 2 || !isConversion(c) && c != '%' {
+		return v, n, fmt.Errorf("verb %q is not one of %%d %%i %%u %%x %%X %%o %%b %%c %%p %%s %%q %%f %%e %%g %%t %%v", s[:n])
+	}
+	return Verb{Text: s[:n], Char: c}, n, nil
+}
+
+func isConversion(c byte) bool { return strings.IndexByte("diuxXobcpsqfFeEgGtv", c) >= 0 }
+
+// wordBefore returns the last word of s when only blanks and punctuation follow it.
+func wordBefore(s string) string {
+	end := len(s)
+	for end > 0 && !isWord(s[end-1]) {
+		end--
+	}
+	start := end
+	for start > 0 && isWord(s[start-1]) {
+		start--
+	}
+	return s[start:end]
+}
+
+// Accepts reports whether a verb can print a value of kind k. This is the one table that
+// vet, link and the running program check.
+func (v Verb) Accepts(k Kind) bool {
+	switch v.Char {
+	case 'd', 'i', 'o', 'b':
+		return k.IsInteger()
+	case 'u':
+		return k.IsInteger() && !k.Signed()
+	case 'x', 'X':
+		return k.IsInteger() || k == Pointer || k.HasLength()
+	case 'c':
+		return k.IsInteger() && k != Uintptr
+	case 'p':
+		return k == Pointer || k == Uintptr
+	case 's', 'q':
+		return k.HasLength()
+	case 'f', 'F', 'e', 'E', 'g', 'G':
+		return k.IsFloat()
+	case 't':
+		return k == Bool
+	case 'v':
+		return k != Invalid
+	}
+	return false
+}
+
+// Check parses a marker's format against the kinds of its arguments.
+func Check(format string, args []Kind) ([]Verb, error) {
+	verbs, err := ParseFormat(format)
+	if err != nil {
+		return nil, err
+	}
+	if len(verbs) != len(args) {
+		return nil, fmt.Errorf("format %q has %d verbs for %d arguments", format, len(verbs), len(args))
+	}
+	for i, v := range verbs {
+		if !v.Accepts(args[i]) {
+			return nil, fmt.Errorf("format %q: %s cannot print field %s, which is %s; try %%%c", format, v.Text, v.Name, args[i], natural(args[i]))
+		}
+	}
+	return verbs, nil
+}
+
+// natural returns the conversion that suits a kind best.
+func natural(k Kind) byte {
+	switch {
+	case k.IsInteger():
+		return 'd'
+	case k.IsFloat():
+		return 'g'
+	case k.HasLength():
+		return 's'
+	case k == Bool:
+		return 't'
+	case k == Pointer:
+		return 'p'
+	}
+	return 'v'
+}

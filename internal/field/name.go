@@ -1,0 +1,46 @@
+package field
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// MaxName bounds a provider and a name, in bytes: tracefs takes 63 for an event and its
+// group each, and perf prefixes the provider with "sdt_".
+const MaxName = 59
+
+// ParseName splits "provider:name" at its first colon. A name without one belongs to the
+// provider named like its package, which this function does not know: provider is then "".
+func ParseName(s string) (provider, name string, err error) {
+	name = s
+	if before, after, ok := strings.Cut(s, ":"); ok {
+		provider, name = before, after
+		if err := checkWord("provider", provider); err != nil {
+			return "", "", err
+		}
+	}
+	if err := checkWord("name", name); err != nil {
+		return "", "", err
+	}
+	return provider, name, nil
+}
+
+func checkWord(what, s string) error {
+	if s == "" {
+		return errors.New(what + " is empty")
+	}
+	if len(s) > MaxName {
+		return fmt.Errorf("%s %.20q… has %d bytes, at most %d are allowed", what, s, len(s), MaxName)
+	}
+	for i := range len(s) {
+		if !isWord(s[i]) {
+			return fmt.Errorf("%s %q has %q at byte %d; letters, digits and _ are allowed", what, s, s[i:i+1], i)
+		}
+	}
+	return nil
+}
+
+func isWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}

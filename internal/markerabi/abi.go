@@ -1,0 +1,82 @@
+// Package markerabi is the agreement between the markers of a running program and the
+// tools that read its file: where each member of a marker lies, and the anchor from which
+// everything else is found. The marker package asserts these offsets in a test; waymark link
+// reads and writes by them.
+package markerabi
+
+// A marker begins with this header, little endian, 8-byte aligned, in the program's .data:
+//
+//	 0  magic     2 × uint64  MarkerMagic0, MarkerMagic1
+//	16  armed     uint32      low half: the kernel's reference counter; high half: in-process arming
+//	20  version   uint16      Version
+//	22  arity     uint8       number of arguments, 0…8
+//	23  -         uint8       zero
+//	24  name      string      pointer, length
+//	40  format    string      pointer, length
+//	56  stub      int64       written by link: the stub's address less this member's own; 0: not linked
+//	64  state     pointer     in-process probes; zero in a file
+//
+// Version changes whenever any of this does: link refuses markers of another version.
+const (
+	MarkerMagic0 = 0x6b72616d79617701 // "\x01waymark"
+	MarkerMagic1 = 0x9d3af1c47be0528e // random
+	Version      = 1
+	MaxArity     = 8
+
+	OffArmed   = 16
+	OffVersion = 20
+	OffArity   = 22
+	OffName    = 24
+	OffFormat  = 40
+	OffStub    = 56
+	OffState   = 64
+	HeaderSize = 72
+)
+
+// The anchor is one object per program, in .noptrdata, written in assembly so that it can
+// name symbols of the Go linker that Go code cannot:
+//
+//	 0  magic     2 × uint64  AnchorMagic0, AnchorMagic1
+//	16  version   uint64      Version
+//	24  pool      address     the first stub
+//	32  stubs     uint64      number of stubs in the pool
+//	40  types     address     runtime.types, what type name offsets count from
+//	48  etypes    address     runtime.etypes
+//	56  data      address     runtime.data … runtime.edata
+//	64  edata     address
+//	72  bss       address     runtime.bss … runtime.ebss
+//	80  ebss      address
+const (
+	AnchorMagic0 = 0x68636e6179617702 // "\x02waynch"
+	AnchorMagic1 = 0x41f6d80b93ce275a // random
+
+	OffAnchorVersion = 16
+	OffPool          = 24
+	OffStubs         = 32
+	OffTypes         = 40
+	OffEtypes        = 48
+	OffData          = 56
+	AnchorSize       = 88
+)
+
+// A stub is 16 bytes of code that a marker's slow path calls while a kernel tracer is
+// connected. Which stub is a marker's own is what gives the marker an address:
+//
+//	 0  0f 1f 44 00 00                 nop5: the note's location, optimized by Linux 6.18–7.1
+//	 5  66 2e 0f 1f 84 00 00 00 00 00  nop10: optimized by Linux 7.2 and later
+//	15  c3                             ret
+//
+// At the stub RAX points to the record of the arguments and R14 to the runtime's g. 16-byte
+// alignment keeps a stub from straddling a page, which the kernel's optimization requires.
+const (
+	StubSize   = 16
+	StubNop10  = 5 // offset of the nop10
+	StubsTotal = 1024
+)
+
+// Stub is the code of one stub.
+var Stub = [StubSize]byte{
+	0x0f, 0x1f, 0x44, 0x00, 0x00,
+	0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0xc3,
+}

@@ -1,0 +1,133 @@
+// Package schema is the typed metadata that waymark link leaves in a binary: for every
+// marker the names and Go types of its fields, and where each lies in the record that the
+// marker's stub is handed. SDT notes cannot say any of this, and tools that read notes
+// reject notes with anything more in them, so it travels in a section of its own.
+//
+// The section is not loaded and holds JSON, so that `readelf -p .waymark.schema` shows it.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/waymark-trace/waymark/internal/field"
+)
+
+// Section is the name of the ELF section. Its version is inside.
+const Section = ".waymark.schema"
+
+// Version is the version of the document that this package writes. A reader accepts the
+// versions it knows and refuses others.
+const Version = 1
+
+// MaxSize bounds what a reader will take: 100 000 markers fit.
+const MaxSize = 64 << 20
+
+// Document is everything the section holds.
+type Document struct {
+	Version int    `json:"version"`
+	Go      string `json:"go,omitempty"` // the Go version that built the binary
+	// Goid is the offset in bytes of the goroutine's number in the runtime's g, which R14
+	// points to at a stub; -1 when link could not tell.
+	Goid int `json:"goid"`
+	// BaseSize is the size in bytes of the file before link: what relinking cuts back to.
+	BaseSize int64    `json:"base_size"`
+	Markers  []Marker `json:"markers"`
+}
+
+// Marker is one marker. Addresses are link-time virtual addresses.
+type Marker struct {
+	Provider string  `json:"provider"`
+	Name     string  `json:"name"`
+	Format   string  `json:"format"`
+	Fields   []Field `json:"fields"`
+	// Typed says that link knew the argument types; without it Fields is empty though the
+	// marker may have arguments.
+	Typed    bool   `json:"typed"`
+	Location uint64 `json:"location"` // the marker's stub: what its note points to
+	Counter  uint64 `json:"counter"`  // the kernel's half of its armed word
+	Sites    []Site `json:"sites,omitempty"`
+}
+
+// Field is one argument. Its value lies Offset bytes into the record that RAX points to at
+// the stub, laid out as Go lays out a struct: a string is pointer and length, a slice
+// pointer, length and capacity, 8 bytes each.
+type Field struct {
+	Name   string     `json:"name"`
+	Type   string     `json:"type"` // as Go prints it: "int32", "http.Status"
+	Kind   field.Kind `json:"kind"`
+	Verb   string     `json:"verb,omitempty"` // the format's verb, "%x"
+	Offset int        `json:"offset"`
+}
+
+// Site is one machine-code location that tests the marker's armed word.
+type Site struct {
+	Address  uint64 `json:"address"`
+	Function string `json:"function,omitempty"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+}
+
+// Encode returns the section's contents: one marker a line.
+func Encode(d *Document) ([]byte, error) {
+	var b bytes.Buffer
+	head := *d
+	head.Markers = []Marker{}
+	h, err := json.Marshal(head)
+	if err != nil {
+		return nil, fmt.Errorf("encoding schema: %w", err)
+	}
+	b.Write(bytes.TrimSuffix(h, []byte("]}")))
+	for i, m := range d.Markers {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+		line, err := json.Marshal(m)
+		if err != nil {
+			return nil, fmt.Errorf("encoding schema of %s:%s: %w", m.Provider, m.Name, err)
+		}
+		b.Write(line)
+	}
+	b.WriteString("\n]}\n")
+	return b.Bytes(), nil
+}
+
+// Decode reads what Encode wrote, and treats every byte of it as hostile.
+func Decode(data []byte) (*Document, error) {
+	if len(data) > MaxSize {
+		return nil, fmt.Errorf("section %s: %d bytes, more than the %d a schema may have", Section, len(data), MaxSize)
+	}
+	var d Document
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, fmt.Errorf("section %s: %w", Section, err)
+	}
+	if d.Version != Version {
+		return nil, fmt.Errorf("section %s: version %d, this waymark reads version %d", Section, d.Version, Version)
+	}
+	for i := range d.Markers {
+		if err := d.Markers[i].check(); err != nil {
+			return nil, fmt.Errorf("section %s: marker %d: %w", Section, i, err)
+		}
+	}
+	return &d, nil
+}
+
+// maxRecord bounds a record: eight slices are 192 bytes.
+const maxRecord = 256
+
+func (m *Marker) check() error {
+	for _, f := range m.Fields {
+		if f.Kind == field.Invalid {
+			return fmt.Errorf("field %.40q has no kind", f.Name)
+		}
+		if f.Offset < 0 || f.Offset+f.Kind.Size() > maxRecord {
+			return fmt.Errorf("field %.40q at offset %d lies outside any record", f.Name, f.Offset)
+		}
+	}
+	if len(m.Fields) > 8 {
+		return fmt.Errorf("%d fields, a marker has at most 8", len(m.Fields))
+	}
+	return nil
+}

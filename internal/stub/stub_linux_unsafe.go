@@ -1,0 +1,48 @@
+//go:build linux && amd64
+
+package stub
+
+import "unsafe"
+
+// anchor is defined in assembly; package markerabi has its layout.
+var anchor struct {
+	magic       [2]uint64
+	version     uint64
+	pool, stubs uintptr
+	types       [2]uintptr
+	data        [2]uintptr
+	bss         [2]uintptr
+}
+
+// Supported reports whether this build has stubs, so that waymark link can give markers an address.
+const Supported = true
+
+// Data returns the bounds of the program's initialized data and of its zeroed data.
+func Data() (data, bss [2]uintptr) { return anchor.data, anchor.bss }
+
+// Call calls the stub at pc with the address of a record in RAX. It does nothing when pc is
+// not a stub: a marker whose bytes were overwritten must not become a jump to anywhere.
+//
+// The record is the caller's and need not outlive the call. It is passed as a pointer all
+// the way, never as a uintptr, because the stack may move until the call is made.
+func Call(pc uintptr, record unsafe.Pointer) {
+	at := pc - anchor.pool
+	if at >= anchor.stubs*16 || at%16 != 0 {
+		return
+	}
+	// A func value is a pointer to a code pointer. Calling the assembly function by name
+	// would go through its ABI0 wrapper, which spills RAX.
+	code := pc
+	entry := noescape(unsafe.Pointer(&code))
+	fn := *(*func(unsafe.Pointer))(unsafe.Pointer(&entry))
+	fn(noescape(record))
+}
+
+// noescape hides p from escape analysis, as the runtime's function of this name does: the
+// call cannot keep it, but the compiler cannot see that.
+//
+//go:nosplit
+func noescape(p unsafe.Pointer) unsafe.Pointer {
+	x := uintptr(p)
+	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
+}

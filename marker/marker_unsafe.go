@@ -1,0 +1,107 @@
+package marker
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/markerabi"
+	"github.com/waymark-trace/waymark/internal/stub"
+)
+
+//go:generate go run ../internal/cmd/genarity -o zarity_unsafe.go
+
+// Basic is what a marker's argument can be: what every tracer understands. Named types of
+// these are welcome.
+type Basic interface {
+	~bool |
+		~int | ~int8 | ~int16 | ~int32 | ~int64 |
+		~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr |
+		~float32 | ~float64 |
+		~string | ~[]byte | ~unsafe.Pointer
+}
+
+// Marker is what markers of every arity have in common. It is part of a [Marker0] … [Marker8]
+// and never used alone.
+//
+// Its members are laid out as package markerabi says, for waymark link to read from the
+// file; the New functions return it by value so that the compiler can lay it out there.
+type Marker struct {
+	_ noCopy
+
+	magic [2]uint64
+
+	// armed is the word that every site tests. Its low half is the kernel's reference
+	// counter, which the kernel raises and lowers in memory at any time, two bytes at once;
+	// its high half says whether probes of this process are armed, and is written under
+	// state.mu. A plain uint32, not an atomic.Uint32, keeps Mark within the inliner's budget.
+	armed uint32
+
+	version uint16
+	arity   uint8
+
+	name   string
+	format string
+
+	// stub is written into the file by waymark link: the distance from this member to the
+	// marker's stub. The program never writes it.
+	stub int64
+
+	// state is nil until the marker is first used; then a *state for good.
+	state unsafe.Pointer
+}
+
+// noCopy makes go vet object to copies: a copy of a marker is not the marker.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+const (
+	magic0     = markerabi.MarkerMagic0
+	magic1     = markerabi.MarkerMagic1
+	version    = markerabi.Version
+	kernelHalf = 0xffff
+	oneArm     = 1 << 16
+)
+
+// Enabled reports whether anybody is connected. Guard with it what is too dear to compute
+// for nobody:
+//
+//	if m.Enabled() {
+//		m.Mark(expensive())
+//	}
+func (m *Marker) Enabled() bool { return atomic.LoadUint32(&m.armed) != 0 }
+
+// Name returns the marker's name without its provider.
+func (m *Marker) Name() string {
+	_, name, err := field.ParseName(m.name)
+	if err != nil {
+		return m.name
+	}
+	return name
+}
+
+// Format returns the marker's format string.
+func (m *Marker) Format() string { return m.format }
+
+// callStub hands the record to the kernel tracers that are attached to the marker's stub.
+func (m *Marker) callStub(record unsafe.Pointer) {
+	stub.Call(uintptr(unsafe.Pointer(&m.stub))+uintptr(m.stub), record)
+}
+
+// prepare returns the marker's state, making it at first use. fn is a nil func of the
+// marker's arguments.
+func (m *Marker) prepare(fn any) *state {
+	if s := (*state)(atomic.LoadPointer(&m.state)); s != nil {
+		return s
+	}
+	s := newState(m, fn)
+	if !atomic.CompareAndSwapPointer(&m.state, nil, unsafe.Pointer(s)) {
+		return (*state)(atomic.LoadPointer(&m.state))
+	}
+	if s.err != nil {
+		reportProblem(s.err)
+	}
+	return s
+}
