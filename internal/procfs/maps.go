@@ -1,0 +1,134 @@
+package procfs
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Mapping is one line of /proc/PID/maps.
+type Mapping struct {
+	Start, End uint64 // addresses in the process
+	Executable bool
+	Writable   bool
+	Private    bool
+	Offset     uint64 // in the file, in bytes
+	Device     Device
+	Inode      uint64 // 0 for memory without a file
+	// Path is the file as the process saw it when it mapped it, without the kernel's
+	// " (deleted)". It may name nothing, or another file, by now.
+	Path    string
+	Deleted bool
+}
+
+// Device is a device number as maps prints it. On overlayfs and btrfs it is not the one that
+// stat reports for the same file.
+type Device struct{ Major, Minor uint32 }
+
+// File identifies a mapped file among the mappings of one machine.
+type File struct {
+	Device Device
+	Inode  uint64
+}
+
+// File returns the identity of the mapped file.
+func (m *Mapping) File() File { return File{m.Device, m.Inode} }
+
+const (
+	// maxLine is a page of path, each byte of which the kernel may write as \012, and the numbers.
+	maxLine = 4*4096 + 256
+	// MaxMappings is more than vm.max_map_count allows by default, 65530, by a factor of 16.
+	MaxMappings = 1 << 20
+)
+
+// Maps returns what process pid maps, in order of address. Kernel threads and zombies map
+// nothing. It fails with fs.ErrPermission for processes of other users without CAP_SYS_PTRACE.
+func Maps(pid int) ([]Mapping, error) {
+	f, err := os.Open(path(pid, "maps"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ParseMaps(f)
+}
+
+// ParseMaps reads the format of /proc/PID/maps, at most MaxMappings lines.
+func ParseMaps(r io.Reader) ([]Mapping, error) {
+	var all []Mapping
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, 0, 4096), maxLine)
+	for s.Scan() {
+		m, err := parseMapping(s.Bytes())
+		if err != nil {
+			return all, fmt.Errorf("mapping %d: %w", len(all), err)
+		}
+		if len(all) == MaxMappings {
+			return all, fmt.Errorf("more than %d mappings", MaxMappings)
+		}
+		all = append(all, m)
+	}
+	if err := s.Err(); err != nil {
+		return all, fmt.Errorf("mapping %d: %w", len(all), err)
+	}
+	return all, nil
+}
+
+var errMapping = errors.New("not start-end perms offset major:minor inode path")
+
+// parseMapping reads one line, as show_map_vma in the kernel's fs/proc/task_mmu.c writes it.
+func parseMapping(line []byte) (Mapping, error) {
+	var m Mapping
+	var field [5][]byte
+	rest := line
+	for i := range field {
+		var ok bool
+		field[i], rest, ok = bytes.Cut(rest, []byte{' '})
+		if !ok && i < len(field)-1 {
+			return m, errMapping
+		}
+	}
+	start, end, ok := bytes.Cut(field[0], []byte{'-'})
+	major, minor, ok2 := bytes.Cut(field[3], []byte{':'})
+	perms := field[1]
+	if !ok || !ok2 || len(perms) != 4 {
+		return m, errMapping
+	}
+	var bad bool
+	number := func(b []byte, base, bits int) uint64 {
+		n, err := strconv.ParseUint(string(b), base, bits)
+		bad = bad || err != nil
+		return n
+	}
+	m.Start, m.End = number(start, 16, 64), number(end, 16, 64)
+	m.Offset = number(field[2], 16, 64)
+	m.Device = Device{uint32(number(major, 16, 32)), uint32(number(minor, 16, 32))}
+	m.Inode = number(field[4], 10, 64)
+	if bad || m.End < m.Start {
+		return m, errMapping
+	}
+	m.Writable, m.Executable, m.Private = perms[1] == 'w', perms[2] == 'x', perms[3] == 'p'
+	// The kernel pads with blanks in front of the path; a path itself begins with / or [.
+	name := strings.TrimLeft(string(rest), " ")
+	// A file may really be called "x (deleted)": only the kernel knows, and map_files tells.
+	name, m.Deleted = strings.CutSuffix(name, " (deleted)")
+	// Newline is the one byte that is escaped, and a backslash is not: a name that holds
+	// the four characters \012 cannot be told from one with a newline.
+	m.Path = strings.ReplaceAll(name, `\012`, "\n")
+	return m, nil
+}
+
+// Address returns where offset of file is in memory, and whether some mapping holds it.
+func Address(maps []Mapping, file File, offset uint64) (uint64, bool) {
+	for i := range maps {
+		m := &maps[i]
+		if m.File() == file && m.Offset <= offset && offset-m.Offset < m.End-m.Start {
+			return m.Start + (offset - m.Offset), true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,105 @@
+package procfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+func path(pid int, name string) string {
+	return "/proc/" + strconv.Itoa(pid) + "/" + name
+}
+
+// Gone reports whether err says that the process has ended.
+func Gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
+}
+
+// maxFile bounds every file read here but maps; status is the longest, about 1.5 KiB.
+const maxFile = 64 << 10
+
+func read(pid int, name string) (string, error) {
+	f, err := os.Open(path(pid, name))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile))
+	return string(b), err
+}
+
+// PIDs returns every process that runs now, in the order of /proc.
+func PIDs() ([]int, error) {
+	d, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil && pid > 0 {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
+
+// Comm returns the name that a process's main thread has, at most 15 bytes of anything.
+func Comm(pid int) (string, error) {
+	s, err := read(pid, "comm")
+	return strings.TrimSuffix(s, "\n"), err
+}
+
+// Stat is what is needed of /proc/PID/stat.
+type Stat struct {
+	State byte // R, S, D, T, t, Z, X, …
+	// Start is when the process began, in clock ticks since boot. A process number and its
+	// start identify a process even after the number was used again.
+	Start uint64
+	// Kernel says that it is a kernel thread: it has no program.
+	Kernel bool
+}
+
+// pfKthread is PF_KTHREAD of the kernel's include/linux/sched.h.
+const pfKthread = 0x00200000
+
+// ReadStat reads /proc/PID/stat.
+func ReadStat(pid int) (Stat, error) {
+	s, err := read(pid, "stat")
+	if err != nil {
+		return Stat{}, err
+	}
+	st, err := parseStat(s)
+	if err != nil {
+		return st, fmt.Errorf("%s: %w", path(pid, "stat"), err)
+	}
+	return st, nil
+}
+
+func parseStat(s string) (Stat, error) {
+	// The second field is the name in parentheses, which may hold blanks and parentheses.
+	end := strings.LastIndexByte(s, ')')
+	f := strings.Fields(s[end+1:])
+	// proc_pid_stat(5): flags is field 9, starttime field 22; f[0] is field 3.
+	if end < 0 || len(f) < 20 || len(f[0]) != 1 {
+		return Stat{}, errors.New("not in the format of proc_pid_stat(5)")
+	}
+	flags, err := strconv.ParseUint(f[6], 10, 64)
+	if err != nil {
+		return Stat{}, err
+	}
+	start, err := strconv.ParseUint(f[19], 10, 64)
+	if err != nil {
+		return Stat{}, err
+	}
+	return Stat{State: f[0][0], Start: start, Kernel: flags&pfKthread != 0}, nil
+}
