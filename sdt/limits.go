@@ -1,0 +1,20 @@
+package sdt
+
+// Limits on what a file can make the package do. Each is well over anything a tool emits:
+// the largest real file known, OpenJDK 17's libjvm.so, has some 500 notes.
+const (
+	maxSectionBytes = 256 << 20 // one .note.stapsdt section
+	maxNotes        = 1 << 20   // notes of one section, readable or not
+	maxNameBytes    = 64 << 10  // a provider, a name
+	maxArgsBytes    = 1 << 20   // an argument text
+
+	maxSiteOperands = 255     // what bpftrace takes; sys/sdt.h emits 12
+	maxFileOperands = 2 << 20 // all sites of a file together
+
+	maxSections     = 1 << 17
+	maxSegments     = 1 << 16
+	maxNameTable    = 16 << 20  // section names
+	maxSymbolBytes  = 512 << 20 // a symbol table, its strings
+	maxSegmentNotes = 64 << 10  // a PT_NOTE segment searched for the build id
+	maxProblems     = 4096      // kept in a File
+)

@@ -1,0 +1,64 @@
+package sdt
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// TypeName is the Go name of the argument's type: int8 to int64, uint8 to uint64, float32,
+// float64. Unreadable operands have one too unless their size is not known: then it is "unknown".
+func (o Operand) TypeName() string {
+	kind := "uint"
+	switch {
+	case o.Size == 0:
+		return "unknown"
+	case o.Float:
+		kind = "float"
+	case o.Signed:
+		kind = "int"
+	}
+	return kind + strconv.Itoa(8*o.Size)
+}
+
+// String tells type and place: "int32 5", "uint8 rax>>8", "uint64 [rbp+rax*8-16]",
+// "int32 [pc+4096 NBuffers]", "unreadable: …".
+func (o Operand) String() string {
+	switch o.Kind {
+	case Constant:
+		if o.Signed {
+			return fmt.Sprintf("%s %d", o.TypeName(), int64(o.Value))
+		}
+		return fmt.Sprintf("%s %d", o.TypeName(), o.Value)
+	case Register:
+		if o.Shift != 0 {
+			return fmt.Sprintf("%s %v>>%d", o.TypeName(), o.Base, o.Shift)
+		}
+		return fmt.Sprintf("%s %v", o.TypeName(), o.Base)
+	case Memory:
+		return o.TypeName() + " [" + o.place() + "]"
+	}
+	return fmt.Sprintf("unreadable: %v", o.Err)
+}
+
+func (o Operand) place() string {
+	var b strings.Builder
+	if o.Base != NoReg {
+		b.WriteString(o.Base.String())
+	}
+	if o.Index != NoReg {
+		if b.Len() > 0 {
+			b.WriteByte('+')
+		}
+		fmt.Fprintf(&b, "%v*%d", o.Index, o.Scale)
+	}
+	if b.Len() == 0 {
+		fmt.Fprintf(&b, "%#x", uint64(o.Disp))
+	} else if o.Disp != 0 {
+		fmt.Fprintf(&b, "%+d", o.Disp)
+	}
+	if o.Symbol != "" {
+		b.WriteString(" " + o.Symbol)
+	}
+	return b.String()
+}

@@ -1,0 +1,137 @@
+package sdt
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+)
+
+// siteReader turns notes into sites.
+type siteReader struct {
+	f        *File
+	im       *image
+	base     Addr // of .stapsdt.base
+	hasBase  bool
+	seen     map[siteKey]int  // the index of its site
+	counters map[Addr]counter // by the address of the instruction
+	operands int
+	unlisted int // problems over maxProblems
+}
+
+// siteKey is what notes of one and the same site have in common.
+type siteKey struct {
+	provider, name, args string
+	address              Addr
+}
+
+// counter is the reference counter of a location, and who brought it.
+type counter struct {
+	offset Offset
+	site   int
+}
+
+func (f *File) readSites(im *image, found []section, base Addr, hasBase bool) {
+	if len(found) == 0 {
+		return
+	}
+	r := &siteReader{f: f, im: im, base: base, hasBase: hasBase,
+		seen: map[siteKey]int{}, counters: map[Addr]counter{}}
+	if im.kind != elf.ET_EXEC && im.kind != elf.ET_DYN {
+		r.problem(fmt.Errorf("probes of a file of type %v are not supported: link it first", im.kind))
+		return
+	}
+	var total uint64
+	for _, s := range found {
+		if total += min(s.size, maxSectionBytes+1); total > maxSectionBytes {
+			r.problem(fmt.Errorf("sections %s of more than %d bytes", notesSection, maxSectionBytes))
+			break
+		}
+		data, err := im.sectionData(s, maxSectionBytes)
+		if err != nil {
+			r.problem(fmt.Errorf("reading %s at %#x: %w", notesSection, s.offset, err))
+			continue
+		}
+		notes, errs := ParseNotes(data, im.class, im.order)
+		for _, err := range errs {
+			r.problem(fmt.Errorf("%s: %w", notesSection, err))
+		}
+		for _, n := range notes {
+			r.add(n)
+		}
+	}
+	im.resolve(f.Sites)
+	if r.unlisted > 0 {
+		f.Problems = append(f.Problems, fmt.Errorf("%d more problems", r.unlisted))
+	}
+}
+
+func (r *siteReader) problem(err error) {
+	if len(r.f.Problems) == maxProblems {
+		r.unlisted++
+		return
+	}
+	r.f.Problems = append(r.f.Problems, err)
+}
+
+func (r *siteReader) add(n Note) {
+	s := Site{Note: n, Address: r.im.rebase(n.Location, n, r.base, r.hasBase)}
+	var err error
+	if s.Offset, err = r.im.codeOffset(s.Address); err != nil {
+		r.problem(fmt.Errorf("probe %s:%s at %#x: location %w", clip(n.Provider), clip(n.Name), uint64(s.Address), err))
+		return
+	}
+	key := siteKey{n.Provider, n.Name, n.Args, s.Address}
+	first, twice := r.seen[key]
+	if twice && r.f.Sites[first].Semaphore == n.Semaphore {
+		return // the linker kept a note twice
+	}
+	r.placeCounter(&s)
+	if twice {
+		return
+	}
+	r.seen[key] = len(r.f.Sites)
+	s.Operands = r.parseOperands(n.Args)
+	r.f.Sites = append(r.f.Sites, s)
+}
+
+// placeCounter finds the counter's place in the file. The kernel takes one counter for a
+// location: it refuses whoever attaches there with another (uprobe_register, -EINVAL). So the
+// first counter is that of all sites at the location.
+func (r *siteReader) placeCounter(s *Site) {
+	if s.Semaphore != 0 {
+		at := r.im.rebase(s.Semaphore, s.Note, r.base, r.hasBase)
+		off, err := r.im.counterOffset(at)
+		if err != nil {
+			r.problem(fmt.Errorf("probe %s:%s at %#x: reference counter at %#x %w: tracing cannot raise it",
+				clip(s.Provider), clip(s.Name), uint64(s.Address), uint64(at), err))
+		}
+		s.CounterOffset = off
+	}
+	first, known := r.counters[s.Address]
+	if !known {
+		r.counters[s.Address] = counter{s.CounterOffset, len(r.f.Sites)}
+		return
+	}
+	if first.offset == s.CounterOffset {
+		return
+	}
+	other := r.f.Sites[first.site]
+	r.problem(fmt.Errorf("probe %s:%s at %#x: reference counter at file offset %#x, but %s:%s at the same location has %#x: the first is used",
+		clip(s.Provider), clip(s.Name), uint64(s.Address), uint64(s.CounterOffset),
+		clip(other.Provider), clip(other.Name), uint64(first.offset)))
+	s.CounterOffset = first.offset
+}
+
+var errFileOperands = errors.New("the file has too many arguments")
+
+// parseOperands bounds what a file's operands take together: texts are far shorter than operands.
+func (r *siteReader) parseOperands(args string) []Operand {
+	if r.operands >= maxFileOperands {
+		o := Operand{Text: args}
+		o.fail(errFileOperands)
+		return []Operand{o}
+	}
+	ops := parseOperands(r.im.machine, args)
+	r.operands += len(ops)
+	return ops
+}
