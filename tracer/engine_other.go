@@ -1,0 +1,31 @@
+//go:build !linux
+
+package tracer
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+)
+
+// errPlatform is what everything returns where there is no kernel engine.
+var errPlatform = fmt.Errorf("tracing on %s: %w", runtime.GOOS, ErrNotSupported)
+
+func find(context.Context, Target) ([]*Marker, error) { return nil, errPlatform }
+
+func findAll(context.Context) ([]Process, error) { return nil, errPlatform }
+
+func newCounts(Target, []*Marker, Options) (counts, error) { return nil, errPlatform }
+
+func newEvents(Target, []*Marker, Options) (events, error) { return nil, errPlatform }
+
+func start(context.Context, []string, *StartOptions) (*command, error) { return nil, errPlatform }
+
+// command is never made here.
+type command struct{}
+
+func (*command) pid() int               { return 0 }
+func (*command) resume() error          { return errPlatform }
+func (*command) wait() error            { return errPlatform }
+func (*command) signal(os.Signal) error { return errPlatform }

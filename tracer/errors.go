@@ -1,0 +1,59 @@
+package tracer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var (
+	// ErrNotSupported says that this platform or kernel cannot do what was asked.
+	ErrNotSupported = errors.New("not supported")
+	// ErrNoProcess says that there is no such process, or no longer.
+	ErrNoProcess = errors.New("no such process")
+	// ErrChanged says that a file or a process is not the one that Find saw.
+	ErrChanged = errors.New("changed since its markers were read")
+	// ErrCounterConflict says that somebody has the very site under another reference
+	// counter, or two notes name one site with two counters: the kernel allows one.
+	ErrCounterConflict = errors.New("site has another reference counter")
+)
+
+// PermissionError says which privilege is missing and how to get it.
+type PermissionError struct {
+	Op         string // what was being done, "attaching to http:request_start in /srv/bin"
+	Capability string // the capability that this process lacks, "" when none explains it
+	Hint       string // what to do about it, one sentence
+	Err        error  // what the kernel said, nil when it was not asked
+}
+
+func (e *PermissionError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Op)
+	b.WriteString(": permission denied")
+	if e.Capability != "" {
+		b.WriteString(": missing " + e.Capability)
+	}
+	return b.String()
+}
+
+func (e *PermissionError) Unwrap() error { return e.Err }
+
+// NoMatchError says that a pattern names no marker of the target.
+type NoMatchError struct {
+	Pattern string
+	// Available are names that do exist, the most similar first, at most 10 of them.
+	Available []string
+	// Total is how many there are.
+	Total int
+}
+
+func (e *NoMatchError) Error() string {
+	if e.Total == 0 {
+		return fmt.Sprintf("no marker matches %q: there are no markers", e.Pattern)
+	}
+	s := fmt.Sprintf("no marker matches %q: there is %s", e.Pattern, strings.Join(e.Available, ", "))
+	if more := e.Total - len(e.Available); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}

@@ -1,0 +1,29 @@
+package tracer
+
+import "time"
+
+// Event is one hit of one marker. It belongs to the caller.
+type Event struct {
+	Time      time.Time
+	Monotonic time.Duration // CLOCK_MONOTONIC at the hit
+	PID       int
+	TID       int
+	CPU       int
+	Comm      string
+	Goroutine int64 // 0 when not a Go program or not known
+	Marker    *Marker
+	Values    []Value // one per Marker.Fields
+}
+
+// Value is the value of one field. Which member holds it follows from the field's kind.
+type Value struct {
+	// Bits holds integers (extended to 64 bits by sign), booleans, pointers and raw float bits.
+	Bits uint64
+	// Text holds the bytes of a string or []byte, cut to the option's limit.
+	Text []byte
+	// Len is the length of the original string or []byte, of which Text is a prefix.
+	Len int
+	// Err says why this event has no value: memory that could not be read, an operand that
+	// cannot be expressed.
+	Err error
+}

@@ -1,0 +1,51 @@
+package tracer
+
+import (
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/sdt"
+)
+
+// Marker is one named marker of one file, with all its sites.
+type Marker struct {
+	Provider string
+	Name     string
+	// Format is the marker's format string; "" for markers that are not waymark's.
+	Format string
+	// Fields are what its events carry. For markers of other emitters they are arg1…argN
+	// with kinds taken from the operands.
+	Fields []Field
+	// Typed says that names and types come from waymark's own metadata.
+	Typed bool
+	// Sites are the places where it fires: one per note.
+	Sites []sdt.Site
+	// Counted says that a reference counter guards it.
+	Counted bool
+	// File is where it is.
+	File *File
+}
+
+// FullName returns provider:name.
+func (m *Marker) FullName() string { return m.Provider + ":" + m.Name }
+
+// Field is one named argument.
+type Field struct {
+	Name string
+	Type string // Go type for Go markers; for others the operand's, such as "int32"
+	Kind field.Kind
+	Verb string // how the format wants it printed, "" for the kind's own way
+	// Unavailable is the reason why no event has a value for it, nil when they do.
+	Unavailable error
+}
+
+// File is an executable or shared library that carries markers.
+type File struct {
+	Path    string // as the user should see it
+	BuildID string // hexadecimal, "" for none
+	Go      string // the Go version that built it, "" when not a linked Go program
+	// Problems are what was wrong with the file's notes, each naming its place. The notes
+	// that could be read are still used.
+	Problems []error
+
+	open string // a path that opens this very file, even after it was deleted or replaced
+	goid int    // offset of the goroutine number in the runtime's g, -1 when not known
+}

@@ -1,0 +1,27 @@
+package tracer
+
+// Target says where to look for markers. Exactly one of PID, Path and Command is set.
+type Target struct {
+	// PID is a running process: its executable and every library it maps now.
+	PID int
+	// Path is an executable or library: every process that maps it, now and later.
+	Path string
+	// Command is started by Start and attached before its first instruction.
+	Command []string
+}
+
+// Options are how Count and Trace attach. The zero value is what most callers want.
+type Options struct {
+	// MaxString is how many bytes of a string or []byte an event carries, 0 for 256, at
+	// most 4096. Longer values are cut and say so.
+	MaxString int
+	// BufferSize is the size in bytes of the buffer between the kernel and this process,
+	// rounded up to a power of two, 0 for 16 MiB. Events that find it full are counted as lost.
+	BufferSize int
+}
+
+// MarkerCount is how often one marker was hit since attaching.
+type MarkerCount struct {
+	Marker *Marker
+	Count  uint64
+}
