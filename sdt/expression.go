@@ -9,6 +9,7 @@ import (
 
 var (
 	errNumber     = errors.New("not a number")
+	errSum        = errors.New("not a sum of numbers and a symbol")
 	errNumberSize = errors.New("a number of more than 64 bits")
 )
 
@@ -45,7 +46,7 @@ func parseNumber(s string) (bits uint64, negative bool, err error) {
 // 8, -16, 4+8, sym, sym-2, 24+sym+8 (SystemTap's tapsets.cxx, sdt_uprobe_var_expanding_visitor).
 func parseSum(s string) (sum int64, symbol string, err error) {
 	if s == "" {
-		return 0, "", errors.New("no displacement")
+		return 0, "", errSum
 	}
 	for s != "" {
 		sign := ""
@@ -68,7 +69,10 @@ func parseSum(s string) (sum int64, symbol string, err error) {
 			continue
 		}
 		bits, negative, err := parseNumber(sign + term)
-		if err != nil {
+		switch {
+		case errors.Is(err, errNumber):
+			return 0, "", errSum
+		case err != nil:
 			return 0, "", err
 		}
 		n := int64(bits)

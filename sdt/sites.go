@@ -59,6 +59,7 @@ func (f *File) readSites(im *image, found []section, base Addr, hasBase bool) {
 			r.add(n)
 		}
 	}
+	r.shareCounters()
 	im.resolve(f.Sites)
 	if r.unlisted > 0 {
 		f.Problems = append(f.Problems, fmt.Errorf("%d more problems", r.unlisted))
@@ -85,10 +86,11 @@ func (r *siteReader) add(n Note) {
 	if twice && r.f.Sites[first].Semaphore == n.Semaphore {
 		return // the linker kept a note twice
 	}
-	r.placeCounter(&s)
 	if twice {
+		r.placeCounter(&s, first)
 		return
 	}
+	r.placeCounter(&s, len(r.f.Sites))
 	r.seen[key] = len(r.f.Sites)
 	s.Operands = r.parseOperands(n.Args)
 	r.f.Sites = append(r.f.Sites, s)
@@ -96,8 +98,9 @@ func (r *siteReader) add(n Note) {
 
 // placeCounter finds the counter's place in the file. The kernel takes one counter for a
 // location: it refuses whoever attaches there with another (uprobe_register, -EINVAL). So the
-// first counter is that of all sites at the location.
-func (r *siteReader) placeCounter(s *Site) {
+// first counter is that of all sites at the location. The index is the site's, or that of the
+// one it repeats.
+func (r *siteReader) placeCounter(s *Site, index int) {
 	if s.Semaphore != 0 {
 		at := r.im.rebase(s.Semaphore, s.Note, r.base, r.hasBase)
 		off, err := r.im.counterOffset(at)
@@ -108,25 +111,32 @@ func (r *siteReader) placeCounter(s *Site) {
 		s.CounterOffset = off
 	}
 	first, known := r.counters[s.Address]
-	if !known {
-		r.counters[s.Address] = counter{s.CounterOffset, len(r.f.Sites)}
+	if !known || first.offset == 0 && s.CounterOffset != 0 {
+		r.counters[s.Address] = counter{s.CounterOffset, index}
 		return
 	}
-	if first.offset == s.CounterOffset {
-		return
+	if s.CounterOffset != 0 && s.CounterOffset != first.offset {
+		other := r.f.Sites[first.site]
+		r.problem(fmt.Errorf("probe %s:%s at %#x: reference counter at file offset %#x is not that of %s:%s at the same location, %#x, which is used",
+			clip(s.Provider), clip(s.Name), uint64(s.Address), uint64(s.CounterOffset),
+			clip(other.Provider), clip(other.Name), uint64(first.offset)))
 	}
-	other := r.f.Sites[first.site]
-	r.problem(fmt.Errorf("probe %s:%s at %#x: reference counter at file offset %#x, but %s:%s at the same location has %#x: the first is used",
-		clip(s.Provider), clip(s.Name), uint64(s.Address), uint64(s.CounterOffset),
-		clip(other.Provider), clip(other.Name), uint64(first.offset)))
-	s.CounterOffset = first.offset
+}
+
+// shareCounters gives every site the counter of its location, sites before the first that had
+// one as well.
+func (r *siteReader) shareCounters() {
+	for i := range r.f.Sites {
+		s := &r.f.Sites[i]
+		s.CounterOffset = r.counters[s.Address].offset
+	}
 }
 
 var errFileOperands = errors.New("the file has too many arguments")
 
 // parseOperands bounds what a file's operands take together: texts are far shorter than operands.
 func (r *siteReader) parseOperands(args string) []Operand {
-	if r.operands >= maxFileOperands {
+	if r.operands >= maxFileOperands && args != "" {
 		o := Operand{Text: args}
 		o.fail(errFileOperands)
 		return []Operand{o}

@@ -142,18 +142,16 @@ func (t *symbolTable) loadTable(im *image, s section) error {
 func (im *image) decodeSymbol(b, names []byte, longest int) (name []byte, addr Addr, ok bool) {
 	f := fields{b, im.order, im.class}
 	at := f.word()
-	var info, other byte
 	if im.class == elf.ELFCLASS32 {
 		addr = Addr(f.word())
 		f.word()
 	}
-	info, other = f.b[0], f.b[1]
+	info := f.b[0]
 	f.b = f.b[2:]
 	defined := elf.SectionIndex(f.half()) != elf.SHN_UNDEF
 	if im.class == elf.ELFCLASS64 {
 		addr = Addr(f.addr())
 	}
-	_ = other
 	switch elf.ST_TYPE(info) {
 	case elf.STT_NOTYPE, elf.STT_OBJECT, elf.STT_FUNC, elf.STT_COMMON:
 	default: // sections, files, offsets in thread-local storage
