@@ -44,3 +44,33 @@ func checkWord(what, s string) error {
 func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
+
+// ProviderOf returns the provider of markers that name none: the last element of the import
+// path that a Go symbol such as "example.org/a/http.(*Server).serve" begins with, as a word.
+// It returns "" when there is none.
+func ProviderOf(symbol string) string {
+	path := symbol
+	dir := strings.LastIndexByte(path, '/') + 1
+	dot := strings.IndexByte(path[dir:], '.')
+	if dot < 0 {
+		return ""
+	}
+	path = path[:dir+dot]
+	last := path[dir:]
+	if dir > 0 && isMajor(last) { // example.org/a/http/v2
+		path = path[:dir-1]
+		last = path[strings.LastIndexByte(path, '/')+1:]
+	}
+	last, _, _ = strings.Cut(last, "%2e") // gopkg.in/yaml%2ev3, as symbols escape it
+	word := []byte(last)
+	for i, c := range word {
+		if !isWord(c) {
+			word[i] = '_'
+		}
+	}
+	return string(word[:min(len(word), MaxName)])
+}
+
+func isMajor(s string) bool {
+	return len(s) > 1 && s[0] == 'v' && strings.Trim(s[1:], "0123456789") == ""
+}

@@ -42,10 +42,14 @@ const (
 //	32  stubs     uint64      number of stubs in the pool
 //	40  types     address     runtime.types, what type name offsets count from
 //	48  etypes    address     runtime.etypes
-//	56  data      address     runtime.data … runtime.edata
-//	64  edata     address
-//	72  bss       address     runtime.bss … runtime.ebss
-//	80  ebss      address
+//	56  text      address     runtime.text … runtime.etext
+//	64  etext     address
+//	72  pclntab   address     runtime.pclntab … runtime.epclntab
+//	80  epclntab  address
+//	88  data      address     runtime.data … runtime.edata
+//	96  edata     address
+//	104 bss       address     runtime.bss … runtime.ebss
+//	112 ebss      address
 const (
 	AnchorMagic0 = 0x68636e6179617702 // "\x02waynch"
 	AnchorMagic1 = 0x41f6d80b93ce275a // random
@@ -55,8 +59,11 @@ const (
 	OffStubs         = 32
 	OffTypes         = 40
 	OffEtypes        = 48
-	OffData          = 56
-	AnchorSize       = 88
+	OffText          = 56
+	OffEtext         = 64
+	OffPclntab       = 72
+	OffEpclntab      = 80
+	AnchorSize       = 120
 )
 
 // A stub is 16 bytes of code that a marker's slow path calls while a kernel tracer is

@@ -26,8 +26,12 @@ DATA ·anchor+24(SB)/8, $·pool<>(SB)
 DATA ·anchor+32(SB)/8, $1024
 DATA ·anchor+40(SB)/8, $runtime·types(SB)
 DATA ·anchor+48(SB)/8, $runtime·etypes(SB)
-DATA ·anchor+56(SB)/8, $runtime·data(SB)
-DATA ·anchor+64(SB)/8, $runtime·edata(SB)
-DATA ·anchor+72(SB)/8, $runtime·bss(SB)
-DATA ·anchor+80(SB)/8, $runtime·ebss(SB)
-GLOBL ·anchor(SB), NOPTR, $88
+DATA ·anchor+56(SB)/8, $runtime·text(SB)
+DATA ·anchor+64(SB)/8, $runtime·etext(SB)
+DATA ·anchor+72(SB)/8, $runtime·pclntab(SB)
+DATA ·anchor+80(SB)/8, $runtime·epclntab(SB)
+DATA ·anchor+88(SB)/8, $runtime·data(SB)
+DATA ·anchor+96(SB)/8, $runtime·edata(SB)
+DATA ·anchor+104(SB)/8, $runtime·bss(SB)
+DATA ·anchor+112(SB)/8, $runtime·ebss(SB)
+GLOBL ·anchor(SB), NOPTR, $120

@@ -10,6 +10,8 @@ var anchor struct {
 	version     uint64
 	pool, stubs uintptr
 	types       [2]uintptr
+	text        [2]uintptr
+	pclntab     [2]uintptr
 	data        [2]uintptr
 	bss         [2]uintptr
 }

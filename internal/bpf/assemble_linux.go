@@ -1,0 +1,264 @@
+package bpf
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cilium/ebpf/asm"
+)
+
+// Registers of a trace program: R6 the saved registers of the target, R7 the event, R8 the
+// failed bits, R9 the size of a string slot. The stack, never a per-CPU buffer: a probe's
+// program can be preempted, and another thread's can then run on the same CPU.
+const (
+	stackCookie    = -8
+	stackScratch   = -16
+	stackGoroutine = -24
+	stackTime      = -32
+	stackGather    = -32 // the body's fixed part lies below
+)
+
+// maxProgram is how many instructions one program may have: jumps reach 32767.
+const maxProgram = 24000
+
+// traceProgram generates the program for some plans.
+type traceProgram struct {
+	ins asm.Instructions
+	// record and g are the offsets of the target's registers.
+	record, g int16
+	// ring and lost are the maps' descriptors.
+	ring, lost int
+	maxString  int
+	// sleepable programs may fault the target's pages in.
+	sleepable bool
+	cookie    *uint64 // known when there is a program for each site
+	next      string  // label of the next instruction
+}
+
+func (a *traceProgram) emit(ins ...asm.Instruction) {
+	for _, in := range ins {
+		if a.next != "" {
+			in = in.WithSymbol(a.next)
+			a.next = ""
+		}
+		a.ins = append(a.ins, in)
+	}
+}
+
+// label names the instruction that is emitted next.
+func (a *traceProgram) label(format string, args ...any) {
+	name := fmt.Sprintf(format, args...)
+	if a.next != "" {
+		a.emit(asm.Ja.Label(name)) // one name an instruction
+	}
+	a.next = name
+}
+
+// assemble returns the program. An attach cookie is the plan's index in plans in its upper
+// half and the site in its lower.
+func (a *traceProgram) assemble(plans []*Plan) asm.Instructions {
+	a.ins, a.next = nil, "trace"
+	a.emit(asm.Mov.Reg(asm.R6, asm.R1))
+	a.emit(asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord))
+	a.emit(loadCookie(asm.R6, a.cookie)...)
+	a.emit(asm.StoreMem(asm.RFP, stackCookie, asm.R0, asm.DWord))
+	a.emit(asm.Mov.Reg(asm.R8, asm.R0), asm.RSh.Imm(asm.R8, 32))
+	a.dispatch(0, len(plans))
+	for i, p := range plans {
+		a.label("plan%d", i)
+		a.plan(i, p)
+	}
+	a.tail()
+	return a.ins
+}
+
+// loadCookie leaves the cookie in R0.
+func loadCookie(ctx asm.Register, known *uint64) asm.Instructions {
+	if known != nil {
+		return asm.Instructions{asm.LoadImm(asm.R0, int64(*known), asm.DWord)}
+	}
+	return asm.Instructions{asm.Mov.Reg(asm.R1, ctx), asm.FnGetAttachCookie.Call()}
+}
+
+// dispatch jumps to the plan that R8 says, by halves.
+func (a *traceProgram) dispatch(lo, hi int) {
+	if hi-lo <= 1 {
+		a.emit(asm.Ja.Label(fmt.Sprintf("plan%d", lo)))
+		return
+	}
+	mid := (lo + hi) / 2
+	upper := fmt.Sprintf("from%d_%d", mid, hi)
+	a.emit(asm.JGE.Imm(asm.R8, int32(mid), upper))
+	a.dispatch(lo, mid)
+	a.label("%s", upper)
+	a.dispatch(mid, hi)
+}
+
+// plan gathers first and reserves then: while an event is reserved the ring stands still for
+// everybody, so nothing that may wait happens in between.
+func (a *traceProgram) plan(n int, p *Plan) {
+	a.emit(asm.Mov.Imm(asm.R8, 0))
+	a.goroutine(p)
+	gather := int16(stackGather - p.bodySize())
+	if p.Record > 0 {
+		a.emit(asm.LoadMem(asm.R3, asm.R6, a.record, asm.DWord))
+		a.read(gather, p.Record)
+		a.failed(failedRecord)
+	}
+	for i, v := range p.Values {
+		if v.Kind == FromMemory {
+			a.address(v)
+			a.read(gather+int16(8*i), int(v.Size))
+			a.failed(i)
+		}
+	}
+	if len(p.Strings) == 0 {
+		a.reserve(offBody + p.bodySize())
+		a.emit(asm.StoreImm(asm.R7, offSlot, 0, asm.Word))
+	} else {
+		a.reserveStrings(n, p, gather)
+	}
+	a.copyBody(p, gather)
+	for i, at := range p.Strings {
+		a.text(n, i, p, gather+int16(at))
+	}
+	a.emit(asm.Ja.Label("tail"))
+}
+
+func (a *traceProgram) goroutine(p *Plan) {
+	a.emit(asm.StoreImm(asm.RFP, stackGoroutine, 0, asm.DWord))
+	if p.Goid >= 0 {
+		a.emit(asm.LoadMem(asm.R3, asm.R6, a.g, asm.DWord), asm.Add.Imm(asm.R3, int32(p.Goid)))
+		a.read(stackGoroutine, 8) // unreadable leaves 0: not known
+	}
+}
+
+// address leaves the address of a value in R3.
+func (a *traceProgram) address(v Value) {
+	if fitsImmediate(v.Disp) {
+		a.emit(asm.Mov.Imm(asm.R3, int32(v.Disp)))
+	} else {
+		a.emit(asm.LoadImm(asm.R3, v.Disp, asm.DWord))
+	}
+	if v.Base != noRegister {
+		a.emit(asm.LoadMem(asm.R1, asm.R6, v.Base, asm.DWord), asm.Add.Reg(asm.R3, asm.R1))
+	}
+	if v.Index != noRegister {
+		a.emit(asm.LoadMem(asm.R1, asm.R6, v.Index, asm.DWord),
+			asm.Mul.Imm(asm.R1, int32(v.Scale)), asm.Add.Reg(asm.R3, asm.R1))
+	}
+}
+
+// read copies size bytes of the target at R3 to the stack; R0 is negative when they cannot be
+// read, and the bytes zero.
+func (a *traceProgram) read(to int16, size int) {
+	a.emit(asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, int32(to)), asm.Mov.Imm(asm.R2, int32(size)))
+	if a.sleepable {
+		a.emit(asm.FnCopyFromUser.Call())
+	} else {
+		a.emit(asm.FnProbeReadUser.Call())
+	}
+}
+
+// failed sets a bit of R8 when R0 is negative, without a branch: branches multiply the states
+// that the verifier walks.
+func (a *traceProgram) failed(bit int) {
+	a.emit(asm.RSh.Imm(asm.R0, 63))
+	if bit > 0 {
+		a.emit(asm.LSh.Imm(asm.R0, int32(bit)))
+	}
+	a.emit(asm.Or.Reg(asm.R8, asm.R0))
+}
+
+func (a *traceProgram) reserve(size int) {
+	a.emit(asm.LoadMapPtr(asm.R1, a.ring), asm.Mov.Imm(asm.R2, int32(size)), asm.Mov.Imm(asm.R3, 0),
+		asm.FnRingbufReserve.Call(), asm.JEq.Imm(asm.R0, 0, "lost"), asm.Mov.Reg(asm.R7, asm.R0))
+}
+
+// copyBody moves what was gathered into the event, and registers straight from where they are.
+func (a *traceProgram) copyBody(p *Plan, gather int16) {
+	if p.Record > 0 {
+		for at := 0; at < p.Record; {
+			size := wordAt(p.Record - at)
+			a.move(offBody+int16(at), asm.RFP, gather+int16(at), size)
+			at += size.Sizeof()
+		}
+		return
+	}
+	for i, v := range p.Values {
+		to := offBody + int16(8*i)
+		switch v.Kind {
+		case Nothing:
+			a.emit(asm.StoreImm(asm.R7, to, 0, asm.DWord))
+		case FromRegister:
+			a.move(to, asm.R6, v.Base, asm.DWord)
+		case FromMemory:
+			// Only Size bytes of the stack slot were written: load those, store all eight.
+			a.emit(asm.LoadMem(asm.R1, asm.RFP, gather+int16(8*i), wordAt(int(v.Size))),
+				asm.StoreMem(asm.R7, to, asm.R1, asm.DWord))
+		}
+	}
+}
+
+func (a *traceProgram) move(to int16, from asm.Register, at int16, size asm.Size) {
+	a.emit(asm.LoadMem(asm.R1, from, at, size), asm.StoreMem(asm.R7, to, asm.R1, size))
+}
+
+// wordAt is the widest access within n bytes.
+func wordAt(n int) asm.Size {
+	switch {
+	case n >= 8:
+		return asm.DWord
+	case n >= 4:
+		return asm.Word
+	case n >= 2:
+		return asm.Half
+	}
+	return asm.Byte
+}
+
+// tail fills the header and submits; lost counts what found the ring full.
+func (a *traceProgram) tail() {
+	a.label("tail")
+	a.move2(offTime, stackTime)
+	a.emit(asm.FnGetCurrentPidTgid.Call(), asm.StoreMem(asm.R7, offProcess, asm.R0, asm.DWord))
+	a.move2(offGoroutine, stackGoroutine)
+	a.emit(asm.StoreMem(asm.R7, offFailed, asm.R8, asm.DWord))
+	a.emit(asm.LoadMem(asm.R1, asm.RFP, stackCookie, asm.DWord), asm.StoreMem(asm.R7, offSite, asm.R1, asm.Word))
+	a.emit(asm.FnGetSmpProcessorId.Call(), asm.StoreMem(asm.R7, offCPU, asm.R0, asm.Word))
+	a.emit(asm.StoreImm(asm.R7, offPad, 0, asm.Word))
+	a.emit(asm.Mov.Reg(asm.R1, asm.R7), asm.Add.Imm(asm.R1, offComm), asm.Mov.Imm(asm.R2, commSize),
+		asm.FnGetCurrentComm.Call())
+	a.emit(asm.Mov.Reg(asm.R1, asm.R7), asm.Mov.Imm(asm.R2, 0), asm.FnRingbufSubmit.Call())
+	a.emit(asm.Mov.Imm(asm.R0, 0), asm.Return())
+	a.label("lost")
+	a.emit(asm.StoreImm(asm.RFP, stackScratch, 0, asm.DWord))
+	a.emit(increment(a.lost, stackScratch)...)
+}
+
+func (a *traceProgram) move2(to, from int16) { a.move(to, asm.RFP, from, asm.DWord) }
+
+// increment adds one to the element of a per-CPU array whose index is on the stack, and
+// returns from the program. The addition is atomic because the program can be preempted
+// between a load and a store.
+func increment(array int, index int16) asm.Instructions {
+	return asm.Instructions{
+		asm.LoadMapPtr(asm.R1, array),
+		asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, int32(index)),
+		asm.FnMapLookupElem.Call(),
+		asm.JEq.Imm(asm.R0, 0, "out"),
+		asm.Mov.Imm(asm.R1, 1),
+		asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol("out"),
+		asm.Return(),
+	}
+}
+
+// countProgram adds one to the element of the array that the cookie says.
+func countProgram(array int, cookie *uint64) asm.Instructions {
+	return slices.Concat(
+		loadCookie(asm.R1, cookie),
+		asm.Instructions{asm.StoreMem(asm.RFP, stackScratch, asm.R0, asm.Word)},
+		increment(array, stackScratch),
+	)
+}

@@ -1,0 +1,7 @@
+// Package bpf assembles, loads and attaches the eBPF programs of the kernel engine, and reads
+// what they write. It is the only package that imports an eBPF library.
+//
+// Nothing is compiled on the user's machine: a program is generated for the operands at hand
+// from the layout in layout.go. Nothing is pinned either, so that the kernel detaches
+// everything and lowers the reference counters when this process ends, however it does.
+package bpf

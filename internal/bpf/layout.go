@@ -1,0 +1,104 @@
+package bpf
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// An event in the ring, in the byte order of the machine:
+//
+//	 0  time       uint64    CLOCK_MONOTONIC in nanoseconds
+//	 8  pid<<32|tid uint64
+//	16  goroutine  uint64    its number, 0 when not known
+//	24  failed     uint64    bit i: value i, or the text of string i, could not be read;
+//	                         bit 63: the record could not be read
+//	32  site       uint32    the site's index
+//	36  cpu        uint32
+//	40  slot       uint32    size in bytes of each string slot
+//	44  -          uint32    zero
+//	48  comm       [16]byte  the thread's name, zero-terminated
+//	64  body
+//
+// The body of a plan with a record is the record's bytes, padded to 8, then one slot for each
+// string. A string's length in full is in the record; its slot holds the first bytes of it.
+// The body of a plan without one is 8 bytes for each value, of which the low Size bytes count.
+const (
+	offTime      = 0
+	offProcess   = 8
+	offGoroutine = 16
+	offFailed    = 24
+	offSite      = 32
+	offCPU       = 36
+	offSlot      = 40
+	offPad       = 44
+	offComm      = 48
+	offBody      = 64
+	commSize     = 16
+)
+
+// failedRecord is the bit of a record that could not be read.
+const failedRecord = 63
+
+// Raw is an event as the kernel wrote it. Body is valid until the next read.
+type Raw struct {
+	Time      uint64
+	PID, TID  int
+	Goroutine uint64
+	Failed    uint64
+	Site      uint32
+	CPU       uint32
+	Slot      int
+	Comm      [commSize]byte
+	Body      []byte
+}
+
+// RecordFailed reports whether the plan's record could not be read.
+func (r *Raw) RecordFailed() bool { return r.Failed>>failedRecord != 0 }
+
+// ValueFailed reports whether value or string i could not be read.
+func (r *Raw) ValueFailed(i int) bool { return r.Failed>>i&1 != 0 }
+
+// decode reads an event. Every byte is taken to be arbitrary.
+func (r *Raw) decode(b []byte) error {
+	if len(b) < offBody {
+		return fmt.Errorf("event of %d bytes, shorter than its header", len(b))
+	}
+	e := binary.NativeEndian
+	r.Time = e.Uint64(b[offTime:])
+	process := e.Uint64(b[offProcess:])
+	r.PID, r.TID = int(process>>32), int(uint32(process))
+	r.Goroutine = e.Uint64(b[offGoroutine:])
+	r.Failed = e.Uint64(b[offFailed:])
+	r.Site = e.Uint32(b[offSite:])
+	r.CPU = e.Uint32(b[offCPU:])
+	r.Slot = int(min(e.Uint32(b[offSlot:]), MaxString))
+	r.Comm = [commSize]byte(b[offComm:])
+	r.Body = b[offBody:]
+	return nil
+}
+
+// Value returns the 8 bytes of value i of a plan without a record; ok is false when the event
+// has no such value.
+func (r *Raw) Value(i int) (v uint64, ok bool) {
+	if i < 0 || 8*i+8 > len(r.Body) {
+		return 0, false
+	}
+	return binary.NativeEndian.Uint64(r.Body[8*i:]), true
+}
+
+// Field returns size bytes at an offset of the record.
+func (r *Raw) Field(offset, size int) ([]byte, bool) {
+	if offset < 0 || size < 0 || offset+size > len(r.Body) {
+		return nil, false
+	}
+	return r.Body[offset : offset+size], true
+}
+
+// Text returns what was kept of string i of a plan p, whose length is n.
+func (r *Raw) Text(p *Plan, i int, n uint64) ([]byte, bool) {
+	at := p.bodySize() + i*r.Slot
+	if i < 0 || at+r.Slot > len(r.Body) {
+		return nil, false
+	}
+	return r.Body[at : at+int(min(n, uint64(r.Slot)))], true
+}

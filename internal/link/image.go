@@ -1,0 +1,235 @@
+package link
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/waymark-trace/waymark/internal/markerabi"
+)
+
+// image is an executable file seen as the memory it will become.
+type image struct {
+	data     []byte // the whole file
+	elf      *elf.File
+	loads    []elf.ProgHeader
+	relative map[uint64]uint64 // address → what a RELATIVE relocation puts there
+	anchor   anchor
+	goVer    string
+}
+
+// anchor holds the addresses that package stub's anchor names.
+type anchor struct {
+	pool, stubs       uint64
+	types, etypes     uint64
+	text, etext       uint64
+	pclntab, epclntab uint64
+}
+
+var le = binary.LittleEndian
+
+// openImage checks that data is an executable that link can work on.
+func openImage(data []byte) (img *image, err error) {
+	defer func() { // debug/elf documents that it is not hardened against hostile input
+		if r := recover(); r != nil {
+			img, err = nil, fmt.Errorf("%w: %v", ErrNotELF, r)
+		}
+	}()
+	if len(data) < 4 || string(data[:4]) != elf.ELFMAG {
+		return nil, ErrNotELF
+	}
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotELF, err)
+	}
+	if f.Class != elf.ELFCLASS64 || f.Machine != elf.EM_X86_64 || f.ByteOrder != binary.LittleEndian {
+		return nil, fmt.Errorf("%w: it is for %s, %s", ErrArchitecture, f.Machine, f.Class)
+	}
+	if f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
+		return nil, fmt.Errorf("%w: it is of type %s", ErrNotExecutable, f.Type)
+	}
+	img = &image{data: data, elf: f}
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_LOAD {
+			continue
+		}
+		if p.Off > uint64(len(data)) || p.Filesz > uint64(len(data))-p.Off || p.Vaddr > math.MaxUint64-p.Memsz {
+			return nil, fmt.Errorf("%w: the segment at 0x%x reaches past the end of the file", ErrLayout, p.Vaddr)
+		}
+		img.loads = append(img.loads, p.ProgHeader)
+	}
+	info, err := buildinfo.Read(bytes.NewReader(data))
+	if err != nil {
+		return nil, ErrNotGo
+	}
+	img.goVer = info.GoVersion
+	if err := img.readRelocations(); err != nil {
+		return nil, err
+	}
+	return img, img.findAnchor()
+}
+
+// readRelocations notes what the dynamic loader will store: in a position independent
+// executable every pointer in data is zero in the file.
+func (img *image) readRelocations() error {
+	img.relative = make(map[uint64]uint64)
+	for _, s := range img.elf.Sections {
+		if s.Type != elf.SHT_RELA || s.Flags&elf.SHF_ALLOC == 0 {
+			continue
+		}
+		if s.Offset > uint64(len(img.data)) || s.Size > uint64(len(img.data))-s.Offset {
+			return fmt.Errorf("%w: section %s reaches past the end of the file", ErrLayout, s.Name)
+		}
+		entries := img.data[s.Offset : s.Offset+s.Size]
+		for ; len(entries) >= 24; entries = entries[24:] {
+			if elf.R_X86_64(uint32(le.Uint64(entries[8:]))) == elf.R_X86_64_RELATIVE {
+				img.relative[le.Uint64(entries)] = le.Uint64(entries[16:])
+			}
+		}
+	}
+	return nil
+}
+
+// at returns the file's bytes for n bytes of memory, nil when the file has none there.
+func (img *image) at(addr uint64, n uint64) []byte {
+	for i := range img.loads {
+		p := &img.loads[i]
+		if addr >= p.Vaddr && addr-p.Vaddr < p.Filesz && n <= p.Filesz-(addr-p.Vaddr) {
+			off := p.Off + (addr - p.Vaddr)
+			return img.data[off : off+n : off+n]
+		}
+	}
+	return nil
+}
+
+// segment returns the segment that holds addr, nil for none.
+func (img *image) segment(addr uint64) *elf.ProgHeader {
+	for i := range img.loads {
+		if p := &img.loads[i]; addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
+			return p
+		}
+	}
+	return nil
+}
+
+// pointer returns the address that the pointer at addr will hold.
+func (img *image) pointer(addr uint64) (uint64, bool) {
+	b := img.at(addr, 8)
+	if b == nil {
+		return 0, false
+	}
+	if to, ok := img.relative[addr]; ok {
+		return to, true
+	}
+	return le.Uint64(b), true
+}
+
+// str returns the Go string whose header is at addr, if it is one of at most limit bytes.
+func (img *image) str(addr uint64, limit uint64) (string, error) {
+	p, ok := img.pointer(addr)
+	h := img.at(addr, 16)
+	if !ok || h == nil {
+		return "", fmt.Errorf("no string header at 0x%x", addr)
+	}
+	n := le.Uint64(h[8:])
+	if n == 0 {
+		return "", nil
+	}
+	if n > limit {
+		return "", fmt.Errorf("the string at 0x%x has %d bytes, at most %d are allowed", addr, n, limit)
+	}
+	b := img.at(p, n)
+	if b == nil {
+		return "", fmt.Errorf("the string at 0x%x points outside the file", addr)
+	}
+	return string(b), nil
+}
+
+// findAnchor looks for package stub's anchor in the writable segments.
+func (img *image) findAnchor() error {
+	var magic [16]byte
+	le.PutUint64(magic[:], markerabi.AnchorMagic0)
+	le.PutUint64(magic[8:], markerabi.AnchorMagic1)
+	var found []uint64
+	img.scanData(magic[:], func(addr uint64) { found = append(found, addr) })
+	switch len(found) {
+	case 0:
+		return ErrNoMarkers
+	case 1:
+	default:
+		return fmt.Errorf("%w: %d anchors, a program has one", ErrLayout, len(found))
+	}
+	at := found[0]
+	b := img.at(at, markerabi.AnchorSize)
+	if b == nil {
+		return fmt.Errorf("%w: the anchor at 0x%x is cut off", ErrLayout, at)
+	}
+	if v := le.Uint64(b[markerabi.OffAnchorVersion:]); v != markerabi.Version {
+		return versionError(v)
+	}
+	a := &img.anchor
+	for off, to := range map[uint64]*uint64{
+		markerabi.OffPool: &a.pool, markerabi.OffTypes: &a.types, markerabi.OffEtypes: &a.etypes,
+		markerabi.OffText: &a.text, markerabi.OffEtext: &a.etext,
+		markerabi.OffPclntab: &a.pclntab, markerabi.OffEpclntab: &a.epclntab,
+	} {
+		*to, _ = img.pointer(at + off)
+	}
+	a.stubs = le.Uint64(b[markerabi.OffStubs:])
+	if a.stubs == 0 || a.stubs > 1<<16 {
+		return fmt.Errorf("%w: a pool of %d stubs", ErrLayout, a.stubs)
+	}
+	pool := img.at(a.pool, a.stubs*markerabi.StubSize)
+	if pool == nil || a.pool%markerabi.StubSize != 0 {
+		return fmt.Errorf("%w: the stub pool at 0x%x is not in the file", ErrLayout, a.pool)
+	}
+	for i := range a.stubs {
+		if !slices.Equal(pool[i*markerabi.StubSize:][:markerabi.StubSize], markerabi.Stub[:]) {
+			return fmt.Errorf("%w: stub %d of the pool at 0x%x is not what this waymark knows", ErrLayout, i, a.pool)
+		}
+	}
+	return nil
+}
+
+// scanData calls found with the address of every 8-byte aligned occurrence of magic in the
+// file's writable memory.
+func (img *image) scanData(magic []byte, found func(addr uint64)) {
+	for _, p := range img.loads {
+		if p.Flags&elf.PF_W == 0 {
+			continue
+		}
+		seg := img.data[p.Off : p.Off+p.Filesz]
+		for at := 0; ; at++ {
+			i := bytes.Index(seg[at:], magic)
+			if i < 0 {
+				break
+			}
+			at += i
+			if addr := p.Vaddr + uint64(at); addr%8 == 0 {
+				found(addr)
+			}
+		}
+	}
+}
+
+// Reasons for which link refuses a file. Errors wrap one of them.
+var (
+	ErrNotELF        = errors.New("not an ELF file")
+	ErrNotGo         = errors.New("not a Go program")
+	ErrNotExecutable = errors.New("not an executable")
+	ErrArchitecture  = errors.New("link knows x86-64 files only")
+	ErrNoMarkers     = errors.New("no markers: the program does not use package marker, or none of its markers")
+	ErrVersion       = errors.New("markers of another version")
+	ErrLayout        = errors.New("link does not understand this file")
+	ErrMarker        = errors.New("wrong marker")
+	ErrTooMany       = errors.New("more markers than stubs")
+)
+
+func versionError(v uint64) error {
+	return fmt.Errorf("%w: the program was built with marker layout %d, this waymark knows %d; use the waymark of the module version in its go.mod", ErrVersion, v, markerabi.Version)
+}

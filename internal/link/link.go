@@ -1,0 +1,140 @@
+package link
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/waymark-trace/waymark/internal/markerabi"
+	"github.com/waymark-trace/waymark/internal/schema"
+)
+
+// Report says what link did.
+type Report struct {
+	Path      string
+	Unchanged bool // the file was linked already, byte for byte like this
+	Markers   []ReportMarker
+	Warnings  []string
+}
+
+// ReportMarker is one marker of the report.
+type ReportMarker struct {
+	Name string // provider:name
+	schema.Marker
+}
+
+// maxFile bounds the files link reads, in bytes: it holds two copies in memory.
+const maxFile = 4 << 30
+
+// File links the executable at path and writes the result to out, or in place when out is
+// "" or path. The new file is written beside its place and renamed into it, with the mode of
+// the old one: a program that is running keeps the file it started from.
+func File(path, out string) (*Report, error) {
+	report, err := linkFile(path, out)
+	if err != nil {
+		return nil, fmt.Errorf("linking %s: %w", path, err)
+	}
+	return report, nil
+}
+
+func linkFile(path, out string) (*Report, error) {
+	if out == "" {
+		out = path
+	}
+	// A symbolic link keeps pointing to what it pointed to.
+	if real, err := filepath.EvalSymlinks(out); err == nil {
+		out = real
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: it is not a regular file", ErrNotELF)
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d are read", ErrLayout, info.Size(), int64(maxFile))
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	linked, report, err := Link(data)
+	if err != nil {
+		return nil, err
+	}
+	report.Path = out
+	report.Unchanged = bytes.Equal(linked, data)
+	if report.Unchanged && out == path {
+		return report, nil
+	}
+	return report, replaceFile(out, linked, info)
+}
+
+// Link returns the linked form of an executable. It does not change data.
+func Link(data []byte) ([]byte, *Report, error) {
+	img, err := openImage(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	markers, err := img.findMarkers()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(markers) == 0 {
+		return nil, nil, fmt.Errorf("%w lies in its initialized data (built with -N -l, -gcflags=all=-l, or -cover over package marker, they do not)", ErrNoMarkers)
+	}
+	if n := int(img.anchor.stubs); len(markers) > n {
+		return nil, nil, fmt.Errorf("%w: %d markers, %d stubs; split the program, or mark with fewer markers and more arguments", ErrTooMany, len(markers), n)
+	}
+	img.findSites(markers)
+	doc, warnings, err := img.describe(markers)
+	if err != nil {
+		return nil, nil, err
+	}
+	linked, err := img.write(doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	report := &Report{Warnings: warnings}
+	for _, m := range doc.Markers {
+		report.Markers = append(report.Markers, ReportMarker{m.Provider + ":" + m.Name, m})
+	}
+	return linked, report, nil
+}
+
+// replaceFile writes data to a temporary file beside path, then renames it to path. A crash
+// leaves either the old file or the new one.
+func replaceFile(path string, data []byte, like os.FileInfo) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".link*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	keepOwner(f, like)
+	// After the owner: changing it clears the set-user-ID bits.
+	if err := f.Chmod(like.Mode()); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// stubAddress is the stub of the i-th marker in address order.
+func (img *image) stubAddress(i int) uint64 {
+	return img.anchor.pool + uint64(i)*markerabi.StubSize
+}

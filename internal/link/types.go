@@ -1,0 +1,139 @@
+package link
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/waymark-trace/waymark/internal/field"
+)
+
+// What follows reads the type descriptors of internal/abi (type.go), which have been the
+// same since Go 1.14 in everything used here. All of it is checked by its content: a
+// dictionary that does not read as expected costs the marker its types, no more.
+const (
+	typeFlags   = 20
+	typeKind    = 23
+	typeStr     = 40
+	typeSize    = 48 // of abi.Type
+	kindMask    = 31
+	kindFunc    = 19
+	kindSlice   = 23
+	kindUint8   = 8
+	uncommon    = 1 << 0
+	extraStar   = 1 << 1
+	sizeofFunc  = 56 // abi.FuncType: Type, InCount, OutCount, padding
+	sizeofExtra = 16 // abi.UncommonType
+)
+
+// maxDictionary bounds the search through a dictionary, in words.
+const maxDictionary = 256
+
+// dictionary looks in a generic dictionary for the type of a func with the given number of
+// arguments, all basic, and no results: package marker sees to it that there is one. It
+// returns nil when addr is not such a dictionary.
+func (img *image) dictionary(addr uint64, arity int) []argument {
+	for i := range uint64(maxDictionary) {
+		t, ok := img.pointer(addr + 8*i)
+		if !ok {
+			return nil
+		}
+		if args := img.funcType(t, arity); args != nil {
+			return args
+		}
+		if i > 0 && !img.isPointer(addr+8*i) {
+			return nil // past the end of the dictionary
+		}
+	}
+	return nil
+}
+
+// isPointer reports whether the word at addr holds the address of something in the file.
+func (img *image) isPointer(addr uint64) bool {
+	p, ok := img.pointer(addr)
+	return ok && img.at(p, 1) != nil
+}
+
+func (img *image) kind(t uint64) int {
+	if t < img.anchor.types || t >= img.anchor.etypes && img.anchor.etypes != 0 {
+		return 0
+	}
+	b := img.at(t, typeSize)
+	if b == nil {
+		return 0
+	}
+	return int(b[typeKind] & kindMask)
+}
+
+func (img *image) funcType(t uint64, arity int) []argument {
+	if img.kind(t) != kindFunc {
+		return nil
+	}
+	b := img.at(t, sizeofFunc)
+	if b == nil || int(le.Uint16(b[typeSize:])) != arity || le.Uint16(b[typeSize+2:]) != 0 {
+		return nil
+	}
+	in := t + sizeofFunc
+	if b[typeFlags]&uncommon != 0 {
+		in += sizeofExtra
+	}
+	args := make([]argument, arity)
+	for i := range args {
+		p, ok := img.pointer(in + 8*uint64(i))
+		if !ok {
+			return nil
+		}
+		if args[i] = img.basicType(p); args[i].kind == field.Invalid {
+			return nil
+		}
+	}
+	return args
+}
+
+// kindsByABI maps abi.Kind, which numbers kinds as reflect does, to ours.
+var kindsByABI = map[int]field.Kind{
+	1: field.Bool, 2: field.Int, 3: field.Int8, 4: field.Int16, 5: field.Int32, 6: field.Int64,
+	7: field.Uint, 8: field.Uint8, 9: field.Uint16, 10: field.Uint32, 11: field.Uint64, 12: field.Uintptr,
+	13: field.Float32, 14: field.Float64, 23: field.Bytes, 24: field.String, 26: field.Pointer,
+}
+
+func (img *image) basicType(t uint64) argument {
+	abi := img.kind(t)
+	k := kindsByABI[abi]
+	if abi == kindSlice {
+		elem, ok := img.pointer(t + typeSize)
+		if !ok || img.kind(elem) != kindUint8 {
+			return argument{}
+		}
+	}
+	a := argument{kind: k, typeName: img.typeName(t)}
+	if a.typeName == "" {
+		a.typeName = k.String()
+	}
+	return a
+}
+
+// typeName returns the type's name as Go prints it, "" when it cannot be read.
+func (img *image) typeName(t uint64) string {
+	b := img.at(t, typeSize)
+	if b == nil {
+		return ""
+	}
+	at := img.anchor.types + uint64(le.Uint32(b[typeStr:]))
+	// abi.Name: a byte of flags, the length as a varint, the text.
+	head := img.at(at, 3)
+	if head == nil {
+		return ""
+	}
+	n, w := binary.Uvarint(head[1:])
+	if w <= 0 || n > 1000 {
+		return ""
+	}
+	text := img.at(at+1+uint64(w), n)
+	if text == nil {
+		return ""
+	}
+	if b[typeFlags]&extraStar != 0 {
+		return strings.TrimPrefix(string(text), "*")
+	}
+	return string(text)
+}

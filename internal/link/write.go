@@ -1,0 +1,156 @@
+package link
+
+import (
+	"debug/elf"
+	"fmt"
+	"math"
+
+	"github.com/waymark-trace/waymark/internal/markerabi"
+	"github.com/waymark-trace/waymark/internal/schema"
+)
+
+// The names and the order of what link adds. bcc finds .note.stapsdt only behind .probes and
+// .probes only behind a section of code (listprobes, bcc_elf.c); gdb lists nothing without
+// .stapsdt.base; perf turns addresses into file offsets by .stapsdt.base and counters by
+// .probes (symbol-elf.c).
+const (
+	baseSection   = ".stapsdt.base"
+	probesSection = ".probes"
+	noteSection   = ".note.stapsdt"
+)
+
+// write returns the linked file: the old one with a stub in every marker, then the new
+// sections, then the new section header table.
+func (img *image) write(doc *schema.Document) ([]byte, error) {
+	t, err := img.readSections()
+	if err != nil {
+		return nil, err
+	}
+	base := img.unlinkedSize(t)
+	doc.BaseSize = base
+	out := make([]byte, base, base+int64(len(t.headers)+8)*sectionHeaderSize+int64(len(doc.Markers))*512+(64<<10))
+	copy(out, img.data)
+	for _, m := range doc.Markers {
+		marker := m.Counter - markerabi.OffArmed
+		off, ok := img.fileOffset(marker+markerabi.OffStub, 8)
+		if !ok || int64(off)+8 > base {
+			return nil, fmt.Errorf("%w: marker at 0x%x is not in the file", ErrLayout, marker)
+		}
+		le.PutUint64(out[off:], m.Location-(marker+markerabi.OffStub))
+	}
+
+	baseAddr, err := img.addBase(t)
+	if err != nil {
+		return nil, err
+	}
+	if err := img.addProbes(t, doc); err != nil {
+		return nil, err
+	}
+	foreign, err := img.takeForeignNotes(t)
+	if err != nil {
+		return nil, err
+	}
+	notes, err := img.notes(doc, baseAddr, foreign)
+	if err != nil {
+		return nil, err
+	}
+	out = t.appendData(out, noteSection, elf.SHT_NOTE, notes)
+	text, err := schema.Encode(doc)
+	if err != nil {
+		return nil, err
+	}
+	out = t.appendData(out, schema.Section, elf.SHT_PROGBITS, text)
+	return t.finish(out)
+}
+
+// unlinkedSize returns the size that the file had before it was linked, or its size now when
+// it was not or has been rearranged since, by strip for one.
+func (img *image) unlinkedSize(t *table) int64 {
+	now := int64(len(img.data))
+	i := t.index(schema.Section)
+	if i < 0 {
+		return now
+	}
+	doc, err := schema.Decode(t.contents(img.data, i))
+	if err != nil || doc.BaseSize <= 0 || doc.BaseSize > now || t.offset < uint64(doc.BaseSize) {
+		return now
+	}
+	for j, h := range t.headers {
+		ours := t.names[j] == noteSection || t.names[j] == schema.Section || j == t.strings
+		if !ours && h.typ() != elf.SHT_NOBITS && h.typ() != elf.SHT_NULL && h.offset()+h.size() > uint64(doc.BaseSize) {
+			return now
+		}
+	}
+	for _, p := range img.elf.Progs {
+		if p.Filesz > 0 && p.Off+p.Filesz > uint64(doc.BaseSize) {
+			return now
+		}
+	}
+	return doc.BaseSize
+}
+
+func (img *image) fileOffset(addr, n uint64) (uint64, bool) {
+	p := img.segment(addr)
+	if p == nil || p.Filesz-(addr-p.Vaddr) < n {
+		return 0, false
+	}
+	return p.Off + (addr - p.Vaddr), true
+}
+
+// addBase adds the header of .stapsdt.base and returns its address. perf takes the distance
+// between its address and its offset for that of the code, so it must be the code's.
+func (img *image) addBase(t *table) (uint64, error) {
+	addr := img.anchor.text
+	off, ok := img.fileOffset(addr, 1)
+	if !ok {
+		return 0, fmt.Errorf("%w: its text at 0x%x is not in the file", ErrLayout, addr)
+	}
+	i := t.index(baseSection)
+	if i >= 0 && !t.added(i, img) {
+		h := t.headers[i] // C code brought its own
+		if h.addr()-h.offset() != addr-off {
+			return 0, fmt.Errorf("%w: its own %s lies in a segment of another offset than its code", ErrLayout, baseSection)
+		}
+		return h.addr(), nil
+	}
+	t.set(baseSection, header{}.with(elf.SHT_PROGBITS, elf.SHF_ALLOC, addr, off, 1, 1))
+	return addr, nil
+}
+
+// addProbes adds the header of .probes, which covers the counters of all markers.
+func (img *image) addProbes(t *table, doc *schema.Document) error {
+	low, high := uint64(math.MaxUint64), uint64(0)
+	for _, m := range doc.Markers {
+		low, high = min(low, m.Counter), max(high, m.Counter+2)
+	}
+	off, ok := img.fileOffset(low, high-low)
+	if !ok {
+		return fmt.Errorf("%w: the counters of its markers lie in several segments", ErrLayout)
+	}
+	if i := t.index(probesSection); i >= 0 && !t.added(i, img) {
+		h := t.headers[i] // C code brought its own
+		if h.addr()-h.offset() != low-off {
+			return fmt.Errorf("%w: its own %s lies in a segment of another offset than its markers", ErrLayout, probesSection)
+		}
+		return nil
+	}
+	t.set(probesSection, header{}.with(elf.SHT_PROGBITS, elf.SHF_ALLOC|elf.SHF_WRITE, low, off, high-low, 2))
+	return nil
+}
+
+// takeForeignNotes returns the notes of C code, and gets their section out of the way when
+// ours could not take its place: it must stand behind .probes.
+func (img *image) takeForeignNotes(t *table) ([]byte, error) {
+	i := t.index(noteSection)
+	if i < 0 {
+		return nil, nil
+	}
+	foreign, err := img.foreignNotes(t.contents(img.data, i))
+	if err != nil {
+		return nil, err
+	}
+	if i < t.index(probesSection) {
+		t.names[i] = noteSection + ".c"
+	}
+	return foreign, nil
+}
