@@ -1,0 +1,59 @@
+package bpf
+
+import "fmt"
+
+// Site is one place to attach to.
+type Site struct {
+	Offset  uint64 // of the probed instruction in the file
+	Counter uint64 // file offset of the reference counter, 0 for none
+	// Index is what comes back: the counter to raise, or the site of an event.
+	Index uint32
+	// Plan is what an event carries; counting needs none.
+	Plan *Plan
+}
+
+// File is an executable or library and the sites in it.
+type File struct {
+	// Path opens the file. The kernel resolves it while attaching and keeps the inode.
+	Path  string
+	Sites []Site
+}
+
+// Options are how to attach. The zero value is every process.
+type Options struct {
+	PID        int // the only process, 0 for all
+	Mode       Mode
+	MaxString  int // bytes of a string that events carry
+	BufferSize int // bytes of the ring
+}
+
+// Mode is a way of attaching. Users leave it to Auto; tests force the others.
+type Mode uint8
+
+const (
+	// Auto is the first of the following that the kernel supports.
+	Auto Mode = iota
+	// Multi is one link for all sites of a file that share a program (Linux 6.6).
+	Multi
+	// Events is one perf event for each site, with cookies (Linux 5.15).
+	Events
+	// EventsPlain is one perf event and one program for each site.
+	EventsPlain
+)
+
+var modeNames = [...]string{"auto", "multi", "events", "events-plain"}
+
+func (m Mode) String() string { return modeNames[m] }
+
+// AttachError names the site that could not be attached to.
+type AttachError struct {
+	File int // index in the files given
+	Site int // index in the file's sites, -1 when it is not known which
+	Err  error
+}
+
+func (e *AttachError) Error() string {
+	return fmt.Sprintf("file %d, site %d: %v", e.File, e.Site, e.Err)
+}
+
+func (e *AttachError) Unwrap() error { return e.Err }

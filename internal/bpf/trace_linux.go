@@ -1,0 +1,201 @@
+package bpf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/ringbuf"
+)
+
+// Tracer reads events. Next is for one goroutine at a time.
+type Tracer struct {
+	ring, missed *ebpf.Map
+	reader       *ringbuf.Reader
+	record       ringbuf.Record
+	stopped      atomic.Bool
+
+	mu     sync.Mutex // guards what follows
+	held   *attachment
+	closed bool
+	lost   uint64 // the last that was read, kept for after Close
+
+	watched context.Context // whose end wakes the reader
+	unwatch func() bool
+}
+
+// NewTracer attaches to the sites, each of which has a plan.
+func NewTracer(files []File, o Options) (*Tracer, error) {
+	t := &Tracer{}
+	if err := t.open(files, o); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+func (t *Tracer) open(files []File, o Options) (err error) {
+	if t.ring, err = ebpf.NewMap(&ebpf.MapSpec{
+		Name: "waymark_events", Type: ebpf.RingBuf, MaxEntries: ringSize(o.BufferSize),
+	}); err != nil {
+		return fmt.Errorf("creating a ring of %d bytes: %w", ringSize(o.BufferSize), err)
+	}
+	if t.missed, err = ebpf.NewMap(&ebpf.MapSpec{
+		Name: "waymark_lost", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: 1,
+	}); err != nil {
+		return fmt.Errorf("creating the counter of lost events: %w", err)
+	}
+	if t.reader, err = ringbuf.NewReader(t.ring); err != nil {
+		return fmt.Errorf("mapping the ring: %w", err)
+	}
+	units, err := t.units(files, o)
+	if err != nil {
+		return err
+	}
+	t.held, err = attach(files, units, o)
+	return err
+}
+
+// ringSize is what the kernel takes: a power of two of at least a page.
+func ringSize(n int) uint32 {
+	n = max(n, os.Getpagesize())
+	return 1 << bits.Len(uint(n-1))
+}
+
+// units packs plans into as few programs as hold them.
+func (t *Tracer) units(files []File, o Options) ([]unit, error) {
+	record, g, err := goRegisters(Machine(runtime.GOARCH))
+	if err != nil {
+		return nil, err
+	}
+	base := traceProgram{record: record, g: g, ring: t.ring.FD(), lost: t.missed.FD(), maxString: max(o.MaxString, 1)}
+
+	p := newPacker(base)
+	var at [][]placed
+	for i := range files {
+		for j := range files[i].Sites {
+			s := &files[i].Sites[j]
+			program, plan := p.add(s.Plan)
+			for program >= len(at) {
+				at = append(at, nil)
+			}
+			at[program] = append(at[program], placed{i, j, uint64(plan)<<32 | uint64(s.Index)})
+		}
+	}
+	var units []unit
+	for i, plans := range p.programs {
+		units = append(units, unit{name: "waymark_trace", sleepable: true, sites: at[i],
+			assemble: func(m Mode, cookie *uint64) asm.Instructions {
+				a := base
+				a.sleepable, a.cookie = m == Multi, cookie
+				return a.assemble(plans)
+			}})
+	}
+	return units, nil
+}
+
+// Next reads the next event into r, whose Body is valid until the next call. It returns
+// io.EOF after Stop when nothing is left, and the context's error as soon as it is done.
+func (t *Tracer) Next(ctx context.Context, r *Raw) error {
+	t.watch(ctx)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		stopped := t.stopped.Load()
+		err := t.reader.ReadInto(&t.record)
+		switch {
+		case err == nil:
+			return r.decode(t.record.RawSample)
+		case !errors.Is(err, ringbuf.ErrFlushed):
+			return err
+		case stopped:
+			// Everything was written before stopped was set, and the reader found the end after.
+			return io.EOF
+		case t.stopped.Load():
+			// This end was found before, for an older context: look for it again.
+			if err := t.reader.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// watch arranges for a waiting read to return when ctx is done. It is kept from call to
+// call, because the context seldom changes.
+func (t *Tracer) watch(ctx context.Context) {
+	if t.watched == ctx {
+		return
+	}
+	if t.unwatch != nil {
+		t.unwatch()
+	}
+	t.watched = ctx
+	t.unwatch = context.AfterFunc(ctx, func() { _ = t.reader.Flush() })
+}
+
+// Lost returns how many events found the ring full.
+func (t *Tracer) Lost() (uint64, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.readLost()
+}
+
+func (t *Tracer) readLost() (uint64, error) {
+	if t.closed || t.missed == nil {
+		return t.lost, nil
+	}
+	n, err := sum(t.missed, 0, new([]uint64))
+	if err != nil {
+		return 0, fmt.Errorf("reading the counter of lost events: %w", err)
+	}
+	t.lost = n
+	return n, nil
+}
+
+// Stop detaches; Next returns what is left and then io.EOF.
+func (t *Tracer) Stop() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.detach()
+}
+
+func (t *Tracer) detach() error {
+	if t.held == nil {
+		return nil
+	}
+	err := t.held.Close()
+	t.held = nil
+	t.stopped.Store(true)
+	return errors.Join(err, t.reader.Flush())
+}
+
+// Close detaches and frees everything. Further calls do nothing.
+func (t *Tracer) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil
+	}
+	err := t.detach()
+	_, lostErr := t.readLost()
+	err = errors.Join(err, lostErr)
+	t.closed = true
+	if t.reader != nil {
+		err = errors.Join(err, t.reader.Close())
+	}
+	if t.ring != nil {
+		err = errors.Join(err, t.ring.Close())
+	}
+	if t.missed != nil {
+		err = errors.Join(err, t.missed.Close())
+	}
+	return err
+}
