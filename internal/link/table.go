@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/waymark-trace/waymark/internal/schema"
 )
 
 const sectionHeaderSize = 64
@@ -111,20 +109,18 @@ func (t *table) index(name string) int {
 	return -1
 }
 
-// added reports whether section i was added by an earlier link. Only that makes headers
-// which overlap those of other sections: .stapsdt.base lies on .text, .probes in .data.
-func (t *table) added(i int, img *image) bool {
-	if t.index(schema.Section) < 0 {
-		return false
-	}
-	h := &t.headers[i]
-	for j := range t.headers {
-		o := &t.headers[j]
-		if j != i && o.typ() != elf.SHT_NULL && o.addr() != 0 && h.addr() >= o.addr() && h.addr()-o.addr() < o.size() {
-			return true
+// added reports whether section i is link's own rather than C code's: only those are empty.
+func (t *table) added(i int) bool { return t.headers[i].size() == 0 }
+
+// sectionStart returns the address of the section that holds addr, addr itself for none.
+func (t *table) sectionStart(addr uint64) uint64 {
+	for i := range t.headers {
+		h := &t.headers[i]
+		if h.addr() != 0 && h.typ() == elf.SHT_PROGBITS && addr >= h.addr() && addr-h.addr() < h.size() {
+			return h.addr()
 		}
 	}
-	return h.addr() == img.anchor.text
+	return addr
 }
 
 // set writes the header of the named section over an earlier one, or adds it.

@@ -13,6 +13,10 @@ import (
 // .probes only behind a section of code (listprobes, bcc_elf.c); gdb lists nothing without
 // .stapsdt.base; perf turns addresses into file offsets by .stapsdt.base and counters by
 // .probes (symbol-elf.c).
+//
+// Tools use no more of .stapsdt.base and .probes than where they begin, in memory and in the
+// file. Ours have no size, because GNU strip lays out loaded sections anew, and breaks the
+// program, when two of them overlap.
 const (
 	baseSection   = ".stapsdt.base"
 	probesSection = ".probes"
@@ -106,18 +110,18 @@ func (img *image) addBase(t *table) (uint64, error) {
 		return 0, fmt.Errorf("%w: its text at 0x%x is not in the file", ErrLayout, addr)
 	}
 	i := t.index(baseSection)
-	if i >= 0 && !t.added(i, img) {
+	if i >= 0 && !t.added(i) {
 		h := t.headers[i] // C code brought its own
 		if h.addr()-h.offset() != addr-off {
 			return 0, fmt.Errorf("%w: its own %s lies in a segment of another offset than its code", ErrLayout, baseSection)
 		}
 		return h.addr(), nil
 	}
-	t.set(baseSection, header{}.with(elf.SHT_PROGBITS, elf.SHF_ALLOC, addr, off, 1, 1))
+	t.set(baseSection, header{}.with(elf.SHT_PROGBITS, elf.SHF_ALLOC, addr, off, 0, 1))
 	return addr, nil
 }
 
-// addProbes adds the header of .probes, which covers the counters of all markers.
+// addProbes adds the header of .probes, which tells where in the file counters are.
 func (img *image) addProbes(t *table, doc *schema.Document) error {
 	low, high := uint64(math.MaxUint64), uint64(0)
 	for _, m := range doc.Markers {
@@ -127,14 +131,19 @@ func (img *image) addProbes(t *table, doc *schema.Document) error {
 	if !ok {
 		return fmt.Errorf("%w: the counters of its markers lie in several segments", ErrLayout)
 	}
-	if i := t.index(probesSection); i >= 0 && !t.added(i, img) {
+	if i := t.index(probesSection); i >= 0 && !t.added(i) {
 		h := t.headers[i] // C code brought its own
 		if h.addr()-h.offset() != low-off {
 			return fmt.Errorf("%w: its own %s lies in a segment of another offset than its markers", ErrLayout, probesSection)
 		}
 		return nil
 	}
-	t.set(probesSection, header{}.with(elf.SHT_PROGBITS, elf.SHF_ALLOC|elf.SHF_WRITE, low, off, high-low, 2))
+	// The start of the section that holds the counters, for strip to keep it there.
+	addr := t.sectionStart(low)
+	if off, ok = img.fileOffset(addr, 0); !ok {
+		return fmt.Errorf("%w: the section at 0x%x is not in the file", ErrLayout, addr)
+	}
+	t.set(probesSection, header{}.with(elf.SHT_PROGBITS, elf.SHF_ALLOC|elf.SHF_WRITE, addr, off, 0, 1))
 	return nil
 }
 
