@@ -1,11 +1,119 @@
 package tracer
 
-import "context"
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
 
-func find(context.Context, Target) ([]*Marker, error) { return nil, ErrNotSupported }
+	"github.com/waymark-trace/waymark/internal/bpf"
+	"golang.org/x/sys/unix"
+)
 
-func findAll(context.Context) ([]Process, error) { return nil, ErrNotSupported }
+// forceMode is bpf.Auto but in tests.
+var forceMode = bpf.Auto
 
-func newCounts(Target, []*Marker, Options) (counts, error) { return nil, ErrNotSupported }
+func newCounts(t Target, markers []*Marker, o Options) (counts, error) {
+	p, err := prepare(t, markers, func(marker, _ int) int { return marker })
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	c, err := bpf.NewCounter(p.files, len(markers), bpf.Options{PID: t.PID, Mode: forceMode})
+	if err != nil {
+		return nil, p.explain(err)
+	}
+	return kernelCounts{c}, nil
+}
 
-func newEvents(Target, []*Marker, Options) (events, error) { return nil, ErrNotSupported }
+type kernelCounts struct{ *bpf.Counter }
+
+func (c kernelCounts) read() ([]uint64, error) { return c.Read() }
+
+func newEvents(t Target, markers []*Marker, o Options) (events, error) {
+	p, err := prepare(t, markers, func(_, probe int) int { return probe })
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	tr, err := bpf.NewTracer(p.files, bpf.Options{
+		PID: t.PID, Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize,
+	})
+	if err != nil {
+		return nil, p.explain(err)
+	}
+	return &kernelEvents{Tracer: tr, probes: p.probes, maxString: o.MaxString, comms: map[[16]byte]string{}}, nil
+}
+
+// kernelEvents turns what the kernel wrote into events.
+type kernelEvents struct {
+	*bpf.Tracer
+	probes    []*probe
+	maxString int
+	raw       bpf.Raw
+	clock     wallClock
+	comms     map[[16]byte]string // names as strings, so that events share them
+}
+
+func (k *kernelEvents) next(ctx context.Context) (*Event, error) {
+	if err := k.Next(ctx, &k.raw); err != nil {
+		return nil, err
+	}
+	r := &k.raw
+	if int(r.Site) >= len(k.probes) {
+		return nil, fmt.Errorf("event of site %d, of which there are %d", r.Site, len(k.probes))
+	}
+	p := k.probes[r.Site]
+	at := time.Duration(r.Time)
+	return &Event{
+		Time:      k.clock.at(at),
+		Monotonic: at,
+		PID:       r.PID,
+		TID:       r.TID,
+		CPU:       int(r.CPU),
+		Comm:      k.comm(r.Comm),
+		Goroutine: int64(r.Goroutine),
+		Marker:    p.marker,
+		Values:    p.values(r, k.maxString),
+	}, nil
+}
+
+// maxComms bounds the memory for names, which processes choose.
+const maxComms = 4096
+
+func (k *kernelEvents) comm(c [16]byte) string {
+	if s, ok := k.comms[c]; ok {
+		return s
+	}
+	if len(k.comms) >= maxComms {
+		clear(k.comms)
+	}
+	name, _, _ := bytes.Cut(c[:], []byte{0})
+	s := string(name)
+	k.comms[c] = s
+	return s
+}
+
+func (k *kernelEvents) lost() (uint64, error) { return k.Lost() }
+
+func (k *kernelEvents) stop() error { return k.Stop() }
+
+// wallClock turns CLOCK_MONOTONIC into the time of day. The difference is taken again for
+// every second of events, because the time of day is set and slewed.
+type wallClock struct {
+	offset time.Time
+	until  time.Duration
+}
+
+func (w *wallClock) at(monotonic time.Duration) time.Time {
+	if monotonic >= w.until {
+		var ts unix.Timespec
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err == nil {
+			now := time.Duration(ts.Nano())
+			// Round drops this process's own monotonic reading, which is not the event's.
+			w.offset = time.Now().Round(0).Add(-now)
+			w.until = max(monotonic, now) + time.Second
+		}
+	}
+	return w.offset.Add(monotonic)
+}

@@ -1,7 +1,10 @@
 package tracer
 
 import (
+	"debug/elf"
+
 	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
 )
 
@@ -22,6 +25,8 @@ type Marker struct {
 	Counted bool
 	// File is where it is.
 	File *File
+
+	records []*schema.Marker // for each of Sites what it hands over, nil for its operands
 }
 
 // FullName returns provider:name.
@@ -46,6 +51,18 @@ type File struct {
 	// that could be read are still used.
 	Problems []error
 
-	open string // a path that opens this very file, even after it was deleted or replaced
-	goid int    // offset of the goroutine number in the runtime's g, -1 when not known
+	machine elf.Machine
+	id      identity
+	opens   []string // paths that open this very file, even after it was deleted or replaced
+	goid    int      // offset of the goroutine number in the runtime's g, -1 when not known
+
+	// starts holds when the processes began in which the file was found, by PID.
+	starts map[int]uint64
+}
+
+// identity is what a file keeps as long as nobody writes to it.
+type identity struct {
+	device, inode uint64
+	size          int64
+	modified      int64 // nanoseconds since 1970
 }

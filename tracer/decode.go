@@ -1,0 +1,158 @@
+package tracer
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/schema"
+	"github.com/waymark-trace/waymark/sdt"
+)
+
+var (
+	errMemory = errors.New("memory could not be read")
+	errShort  = errors.New("event is too short")
+	errLength = errors.New("length is not one of a string")
+	errNone   = errors.New("this site has no such argument")
+)
+
+// probe is one site that is attached to, and how its events are read.
+type probe struct {
+	marker *Marker
+	site   int
+	plan   *bpf.Plan
+	record *schema.Marker // nil: operands
+	errs   []error        // for each operand why it has no value
+}
+
+// newProbe plans what the events of a marker's site carry. shift is how far behind the
+// note's location the probe sits.
+func newProbe(m *Marker, site int, shift int64) (*probe, error) {
+	p := &probe{marker: m, site: site}
+	if site < len(m.records) {
+		p.record = m.records[site]
+	}
+	if p.record == nil {
+		p.plan, p.errs = bpf.OperandPlan(m.File.machine, m.Sites[site].Operands, shift)
+		return p, nil
+	}
+	size := 0
+	var strings []int
+	for _, f := range p.record.Fields {
+		size = max(size, f.Offset+f.Kind.Size())
+		if f.Kind.HasLength() {
+			strings = append(strings, f.Offset)
+		}
+	}
+	var err error
+	p.plan, err = bpf.RecordPlan(size, strings, m.File.goid)
+	return p, err
+}
+
+// values reads the values of an event, each of which may be missing.
+func (p *probe) values(raw *bpf.Raw, maxString int) []Value {
+	values := make([]Value, len(p.marker.Fields))
+	if p.record == nil {
+		for i := range values {
+			values[i] = p.operand(raw, i)
+		}
+		return values
+	}
+	text := 0
+	for i := range min(len(values), len(p.record.Fields)) {
+		f := &p.record.Fields[i]
+		values[i] = p.field(raw, f, text, maxString)
+		if f.Kind.HasLength() {
+			text++
+		}
+	}
+	return values
+}
+
+// field reads one field of a record; text is how many strings precede it.
+func (p *probe) field(raw *bpf.Raw, f *schema.Field, text, maxString int) Value {
+	if raw.RecordFailed() {
+		return Value{Err: errMemory}
+	}
+	b, ok := raw.Field(f.Offset, f.Kind.Size())
+	if !ok {
+		return Value{Err: errShort}
+	}
+	if !f.Kind.HasLength() {
+		return Value{Bits: extend(word(b), f.Kind.Size(), f.Kind.Signed())}
+	}
+	n := binary.NativeEndian.Uint64(b[8:])
+	if n > math.MaxInt {
+		return Value{Err: errLength}
+	}
+	v := Value{Len: int(n)}
+	kept, ok := raw.Text(p.plan, text, min(n, uint64(maxString)))
+	switch {
+	case !ok:
+		v.Err = errShort
+	case raw.ValueFailed(text):
+		v.Err = errMemory
+	default:
+		v.Text = append([]byte{}, kept...)
+	}
+	return v
+}
+
+// operand reads argument i.
+func (p *probe) operand(raw *bpf.Raw, i int) Value {
+	ops := p.marker.Sites[p.site].Operands
+	if i >= len(ops) {
+		return Value{Err: errNone}
+	}
+	if p.errs[i] != nil {
+		return Value{Err: p.errs[i]}
+	}
+	o := &ops[i]
+	if o.Kind == sdt.Constant {
+		return Value{Bits: o.Value}
+	}
+	bits, ok := raw.Value(i)
+	switch {
+	case !ok:
+		return Value{Err: errShort}
+	case o.Kind == sdt.Memory && raw.ValueFailed(i):
+		return Value{Err: errMemory}
+	case o.Kind == sdt.Register:
+		bits >>= o.Shift
+	}
+	bits = extend(bits, o.Size, o.Signed && !o.Float)
+	if o.Float && o.Size == 4 && p.marker.Fields[i].Kind == field.Float64 {
+		bits = math.Float64bits(float64(math.Float32frombits(uint32(bits))))
+	}
+	return Value{Bits: bits}
+}
+
+// word reads up to 8 bytes as a number.
+func word(b []byte) uint64 {
+	switch len(b) {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.NativeEndian.Uint16(b))
+	case 4:
+		return uint64(binary.NativeEndian.Uint32(b))
+	case 8:
+		return binary.NativeEndian.Uint64(b)
+	}
+	panic(fmt.Sprintf("tracer: a kind of %d bytes", len(b)))
+}
+
+// extend keeps the low size bytes of bits and extends them to 64 bits.
+func extend(bits uint64, size int, signed bool) uint64 {
+	shift := 64 - 8*size
+	if shift <= 0 || size <= 0 {
+		return bits
+	}
+	if signed {
+		return uint64(int64(bits<<shift) >> shift)
+	}
+	return bits << shift >> shift
+}

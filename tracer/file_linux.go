@@ -1,0 +1,125 @@
+package tracer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/internal/schema"
+	"github.com/waymark-trace/waymark/sdt"
+	"golang.org/x/sys/unix"
+)
+
+// openFile opens a regular file without waiting, whatever is at the path by now.
+func openFile(path string) (*os.File, identity, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, identity{}, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		f.Close()
+		return nil, identity{}, fmt.Errorf("%s: reading its status: %w", path, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		f.Close()
+		return nil, identity{}, fmt.Errorf("%s: %w: not a regular file", path, sdt.ErrNotELF)
+	}
+	return f, identity{uint64(st.Dev), st.Ino, st.Size, st.Mtim.Nano()}, nil
+}
+
+// pathOf returns a path that is this very open file, for as long as it stays open.
+func pathOf(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
+
+// mappedPaths returns the ways to open the file behind a mapping, the best first.
+func mappedPaths(pid int, m *procfs.Mapping, executable bool) []string {
+	proc := "/proc/" + strconv.Itoa(pid)
+	// The mapped inode itself, deleted or replaced, whichever mount namespace it is in.
+	// Needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE.
+	paths := []string{fmt.Sprintf("%s/map_files/%x-%x", proc, m.Start, m.End)}
+	if executable {
+		// The same for the program itself, with no more privilege than reading maps takes.
+		paths = append(paths, proc+"/exe")
+	}
+	if !m.Deleted {
+		// What has the name now: as the process sees it, and as we do.
+		paths = append(paths, proc+"/root"+m.Path, m.Path)
+	}
+	return paths
+}
+
+// openMapped opens the file behind a mapping.
+func openMapped(pid int, m *procfs.Mapping, executable bool) (*os.File, identity, error) {
+	var first error
+	for i, path := range mappedPaths(pid, m, executable) {
+		f, id, err := openFile(path)
+		if err == nil && byName(i, executable) && id.inode != m.Inode {
+			// The device cannot be compared: overlayfs and btrfs show another in maps.
+			f.Close()
+			err = fmt.Errorf("%s: %w", path, ErrChanged)
+		}
+		if err == nil {
+			return f, id, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	if errors.Is(first, os.ErrPermission) {
+		return nil, identity{}, permission("reading "+m.Path+", which is not in the file system any more,",
+			procfs.CheckpointRestore, first)
+	}
+	return nil, identity{}, first
+}
+
+// byName reports whether the i-th of mappedPaths goes by the file's name.
+func byName(i int, executable bool) bool {
+	if executable {
+		return i > 1
+	}
+	return i > 0
+}
+
+// readMarkers reads the markers of an open file. shown is its path for people.
+func readMarkers(f *os.File, id identity, shown string) (*File, []*Marker, error) {
+	elfFile, err := sdt.Read(f)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the markers of %s: %w", shown, err)
+	}
+	file := &File{Path: shown, BuildID: elfFile.BuildID, Problems: elfFile.Problems,
+		machine: elfFile.Machine, id: id, goid: -1, starts: map[int]uint64{}}
+	if len(elfFile.Sites) == 0 {
+		return file, nil, nil
+	}
+	doc, err := readSchema(f)
+	if err != nil {
+		file.Problems = append(file.Problems, fmt.Errorf("%w: markers are shown without names and types of fields", err))
+	}
+	if doc != nil {
+		file.Go, file.goid = doc.Go, checkGoid(doc.Goid)
+	}
+	return file, markersOf(file, elfFile.Sites, doc), nil
+}
+
+func readSchema(f *os.File) (*schema.Document, error) {
+	data, err := sdt.ReadSection(pathOf(f), schema.Section, schema.MaxSize)
+	if errors.Is(err, sdt.ErrNoSection) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return schema.Decode(data)
+}
+
+// maxGoid is well above the offset of goid in any Go version's g, about 150.
+const maxGoid = 4096
+
+func checkGoid(offset int) int {
+	if offset < 0 || offset > maxGoid {
+		return -1
+	}
+	return offset
+}

@@ -1,0 +1,176 @@
+package tracer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/sdt"
+)
+
+func find(ctx context.Context, t Target) ([]*Marker, error) {
+	switch {
+	case t.PID != 0:
+		return findPID(ctx, t.PID)
+	case t.Path != "":
+		return findPath(t.Path)
+	}
+	path, err := exec.LookPath(t.Command[0])
+	if err != nil {
+		return nil, err
+	}
+	return findPath(path)
+}
+
+func findPath(path string) ([]*Marker, error) {
+	f, id, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	file, markers, err := readMarkers(f, id, path)
+	if err != nil {
+		return nil, err
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	file.opens = []string{absolute}
+	if len(markers) == 0 {
+		return nil, errors.Join(file.Problems...)
+	}
+	return markers, nil
+}
+
+func findPID(ctx context.Context, pid int) ([]*Marker, error) {
+	s := newScan()
+	markers, errs, err := s.process(ctx, pid)
+	if err != nil {
+		return nil, err
+	}
+	if len(markers) == 0 {
+		return nil, errors.Join(errs...)
+	}
+	// Files without a marker have no File of their own to say it in.
+	first := markers[0].File
+	first.Problems = append(first.Problems, errs...)
+	return markers, nil
+}
+
+// scan reads files once, however many processes map them.
+type scan struct {
+	byID  map[identity]*scanned
+	byMap map[procfs.File]*scanned
+}
+
+// scanned is a file that was read.
+type scanned struct {
+	file    *File // nil when err is not
+	markers []*Marker
+	err     error
+}
+
+func newScan() *scan {
+	return &scan{byID: map[identity]*scanned{}, byMap: map[procfs.File]*scanned{}}
+}
+
+// process returns the markers of a process and what was wrong with single files; err is what
+// kept it from being looked at.
+func (s *scan) process(ctx context.Context, pid int) (markers []*Marker, errs []error, err error) {
+	st, err := running(pid)
+	if err != nil {
+		return nil, nil, err
+	}
+	maps, err := procfs.Maps(pid)
+	if err != nil {
+		return nil, nil, processError("reading the mappings of", pid, procfs.SysPtrace, err)
+	}
+	exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	exe = strings.TrimSuffix(exe, " (deleted)")
+	seen := map[procfs.File]bool{}
+	for i := range maps {
+		m := &maps[i]
+		if !m.Executable || m.Inode == 0 || !strings.HasPrefix(m.Path, "/") || seen[m.File()] {
+			continue
+		}
+		seen[m.File()] = true
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		r := s.mapping(pid, m, m.Path == exe)
+		if r.err != nil {
+			if !procfs.Gone(r.err) && !errors.Is(r.err, sdt.ErrNotELF) {
+				errs = append(errs, r.err)
+			}
+			continue
+		}
+		if len(r.markers) == 0 {
+			errs = append(errs, r.file.Problems...)
+			continue
+		}
+		// Any process that maps the file is a way to open it; a few outlive one of them.
+		if len(r.file.opens) < maxOpens {
+			r.file.opens = append(r.file.opens, mappedPaths(pid, m, m.Path == exe)...)
+		}
+		r.file.starts[pid] = st.Start
+		markers = append(markers, r.markers...)
+	}
+	return markers, errs, nil
+}
+
+// maxOpens is how many ways to open one file are remembered.
+const maxOpens = 32
+
+// mapping reads the file behind a mapping unless it was read already.
+func (s *scan) mapping(pid int, m *procfs.Mapping, executable bool) *scanned {
+	if r := s.byMap[m.File()]; r != nil && r.err == nil {
+		return r
+	}
+	f, id, err := openMapped(pid, m, executable)
+	if err != nil {
+		// Another process may give us what this one does not.
+		return &scanned{err: err}
+	}
+	defer f.Close()
+	r := s.byID[id]
+	if r == nil {
+		r = &scanned{}
+		r.file, r.markers, r.err = readMarkers(f, id, m.Path)
+		s.byID[id] = r
+	}
+	s.byMap[m.File()] = r
+	return r
+}
+
+// running returns the state of a process that can have markers.
+func running(pid int) (procfs.Stat, error) {
+	st, err := procfs.ReadStat(pid)
+	if err != nil {
+		return st, processError("looking at", pid, procfs.SysPtrace, err)
+	}
+	if st.Kernel {
+		return st, fmt.Errorf("process %d is a thread of the kernel: it has no program", pid)
+	}
+	if st.State == 'Z' || st.State == 'X' {
+		return st, fmt.Errorf("process %d has ended: %w", pid, ErrNoProcess)
+	}
+	return st, nil
+}
+
+// processError explains what the kernel said about a process.
+func processError(doing string, pid int, needed procfs.Capability, err error) error {
+	op := fmt.Sprintf("%s process %d", doing, pid)
+	switch {
+	case procfs.Gone(err):
+		return fmt.Errorf("%s: %w", op, ErrNoProcess)
+	case errors.Is(err, os.ErrPermission):
+		return permission(op, needed, err)
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}

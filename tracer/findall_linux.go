@@ -1,0 +1,44 @@
+package tracer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/waymark-trace/waymark/internal/procfs"
+)
+
+func findAll(ctx context.Context) ([]Process, error) {
+	pids, err := procfs.PIDs()
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	slices.Sort(pids)
+	s := newScan()
+	var all []Process
+	for _, pid := range pids {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		// Kernel threads have nothing, and who ends meanwhile is not running.
+		if st, err := procfs.ReadStat(pid); err != nil || st.Kernel {
+			continue
+		}
+		p := Process{PID: pid}
+		var errs []error
+		p.Markers, errs, p.Err = s.process(ctx, pid)
+		if errors.Is(p.Err, ErrNoProcess) {
+			continue
+		}
+		p.Err = errors.Join(append(errs, p.Err)...)
+		if len(p.Markers) == 0 && p.Err == nil {
+			continue
+		}
+		if p.Comm, err = procfs.Comm(pid); procfs.Gone(err) {
+			continue
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}

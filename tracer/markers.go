@@ -1,0 +1,177 @@
+package tracer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/schema"
+	"github.com/waymark-trace/waymark/sdt"
+)
+
+// markersOf joins the sites of a file to markers: those of one name, and for markers of
+// linked Go programs of one signature, are one marker. doc is nil without metadata.
+func markersOf(f *File, sites []sdt.Site, doc *schema.Document) []*Marker {
+	records := map[sdt.Addr]*schema.Marker{}
+	if doc != nil {
+		for i := range doc.Markers {
+			r := &doc.Markers[i]
+			records[sdt.Addr(r.Location)] = r
+		}
+	}
+	var all []*Marker
+	known := map[string]*Marker{}
+	for i := range sites {
+		s := &sites[i]
+		r := records[s.Location]
+		if r != nil && (r.Provider != s.Provider || r.Name != s.Name) {
+			f.Problems = append(f.Problems, fmt.Errorf("section %s: the marker at %#x is %.80q, its note says %.80q",
+				schema.Section, uint64(s.Location), r.Provider+":"+r.Name, s.Provider+":"+s.Name))
+			r = nil
+		}
+		key := signature(s, r)
+		m := known[key]
+		if m == nil {
+			m = &Marker{Provider: s.Provider, Name: s.Name, File: f}
+			if r != nil {
+				m.Format, m.Typed, m.Fields = r.Format, r.Typed, recordFields(r)
+			}
+			known[key] = m
+			all = append(all, m)
+		}
+		m.add(s, r)
+	}
+	for _, m := range all {
+		if !m.Typed {
+			m.Fields = operandFields(f, m.Sites)
+		}
+	}
+	return all
+}
+
+// signature is equal for sites of one marker.
+func signature(s *sdt.Site, r *schema.Marker) string {
+	key := s.Provider + "\x00" + s.Name
+	if r != nil {
+		key += fmt.Sprintf("\x00%s\x00%t\x00%q", r.Format, r.Typed, recordFields(r))
+	}
+	return key
+}
+
+// add adds a site. Where two notes give the same marker other arguments at one location,
+// one of them is wrong, and counting both would count each hit twice.
+func (m *Marker) add(s *sdt.Site, r *schema.Marker) {
+	for i := range m.Sites {
+		if m.Sites[i].Offset == s.Offset {
+			m.File.Problems = append(m.File.Problems, fmt.Errorf(
+				"two notes of %.80q at %#x say different arguments: %.80q is used, %.80q is not",
+				m.FullName(), uint64(s.Address), m.Sites[i].Args, s.Args))
+			return
+		}
+	}
+	if r != nil && !r.Typed {
+		r = nil
+	}
+	m.Sites = append(m.Sites, *s)
+	m.records = append(m.records, r)
+	m.Counted = m.Counted || s.CounterOffset != 0
+}
+
+func recordFields(r *schema.Marker) []Field {
+	var fields []Field
+	for _, f := range r.Fields {
+		fields = append(fields, Field{Name: f.Name, Type: f.Type, Kind: f.Kind, Verb: f.Verb})
+	}
+	return fields
+}
+
+// operandFields returns arg1…argN for the most arguments that any of the sites has.
+func operandFields(f *File, sites []sdt.Site) []Field {
+	var fields []Field
+	var errs []error
+	for i := range sites {
+		ops := sites[i].Operands
+		_, unavailable := bpf.OperandPlan(f.machine, ops, 0)
+		for j := range ops {
+			k := operandKind(&ops[j])
+			if j == len(fields) {
+				fields = append(fields, Field{Name: fmt.Sprintf("arg%d", j+1), Kind: k})
+				errs = append(errs, unavailable[j])
+				continue
+			}
+			fields[j].Kind = commonKind(fields[j].Kind, k)
+			if unavailable[j] == nil {
+				errs[j] = nil // there is a site whose events have it
+			}
+		}
+	}
+	for j := range fields {
+		fields[j].Type = strings.TrimPrefix(fields[j].Kind.String(), "unsafe.")
+		fields[j].Unavailable = errs[j]
+	}
+	return fields
+}
+
+// operandKind is what an operand's size, sign and form say.
+func operandKind(o *sdt.Operand) field.Kind {
+	type form struct {
+		size          int
+		signed, float bool
+	}
+	switch (form{o.Size, o.Signed, o.Float}) {
+	case form{1, true, false}:
+		return field.Int8
+	case form{2, true, false}:
+		return field.Int16
+	case form{4, true, false}:
+		return field.Int32
+	case form{8, true, false}:
+		return field.Int64
+	case form{1, false, false}:
+		return field.Uint8
+	case form{2, false, false}:
+		return field.Uint16
+	case form{4, false, false}:
+		return field.Uint32
+	}
+	if o.Float && o.Size == 4 {
+		return field.Float32
+	}
+	if o.Float && o.Size == 8 {
+		return field.Float64
+	}
+	return field.Uint64
+}
+
+// commonKind is the smallest kind that holds values of both, for arguments that differ from
+// site to site.
+func commonKind(a, b field.Kind) field.Kind {
+	switch {
+	case a == b:
+		return a
+	case a.IsFloat() && b.IsFloat():
+		return field.Float64
+	case a.IsFloat() || b.IsFloat():
+		return field.Uint64 // bits of one sort or the other
+	case a.Signed() == b.Signed():
+		if a.Size() > b.Size() {
+			return a
+		}
+		return b
+	}
+	signed, unsigned := a, b
+	if b.Signed() {
+		signed, unsigned = b, a
+	}
+	if signed.Size() > unsigned.Size() {
+		return signed
+	}
+	switch unsigned.Size() {
+	case 1:
+		return field.Int16
+	case 2:
+		return field.Int32
+	}
+	return field.Int64 // uint64 does not fit: its upper half shows as negative
+}

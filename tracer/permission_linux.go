@@ -1,0 +1,62 @@
+package tracer
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/waymark-trace/waymark/internal/procfs"
+)
+
+// permission explains a refusal: needed is the capability that would have allowed it.
+func permission(op string, needed procfs.Capability, err error) error {
+	e := &PermissionError{Op: op, Err: err}
+	have, capErr := procfs.Effective()
+	if capErr == nil && (have.Has(needed) || substitute(needed) && have.Has(procfs.SysAdmin)) {
+		e.Hint = "the capabilities are there: a security module, a seccomp filter or kernel lockdown refuses" + sysctls()
+		return e
+	}
+	e.Capability = needed.String()
+	e.Hint = hint()
+	return e
+}
+
+// substitute reports whether CAP_SYS_ADMIN, which it was split from, includes it.
+func substitute(c procfs.Capability) bool { return c != procfs.SysPtrace }
+
+// attachPermission reports whether this process may attach at all: CAP_BPF and CAP_PERFMON,
+// or CAP_SYS_ADMIN, which they were split from in Linux 5.8.
+func attachPermission(op string) error {
+	have, err := procfs.Effective()
+	if err != nil || have.Has(procfs.SysAdmin) {
+		return nil // the kernel will say
+	}
+	for _, c := range []procfs.Capability{procfs.BPF, procfs.Perfmon} {
+		if !have.Has(c) {
+			e := &PermissionError{Op: op, Capability: c.String(), Hint: hint()}
+			if c == procfs.BPF && !have.Has(procfs.Perfmon) {
+				e.Capability += " and " + procfs.Perfmon.String()
+			}
+			return e
+		}
+	}
+	return nil
+}
+
+func hint() string {
+	program, err := os.Executable()
+	if err != nil {
+		program = "waymark"
+	}
+	return "run it as root, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore+ep " + program
+}
+
+// sysctls names the settings that restrict tracing.
+func sysctls() string {
+	s := ""
+	for _, name := range []string{"kernel/unprivileged_bpf_disabled", "kernel/perf_event_paranoid"} {
+		if v, err := procfs.Sysctl(name); err == nil {
+			s += fmt.Sprintf("; %s is %d", name, v)
+		}
+	}
+	return s
+}
