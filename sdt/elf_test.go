@@ -141,3 +141,5 @@ func (e *testELF) read(t testing.TB) *File {
 	}
 	return f
 }
+
+var testOrder = binary.LittleEndian
