@@ -1,0 +1,6 @@
+// Package examples holds one program for each idea; its tests run those that are not Go.
+//
+//	minimal     one marker, marked in a loop
+//	httpserver  a web server with markers where its operators want to look
+//	tick        a C program with a bare marker and one behind its reference counter
+package examples
