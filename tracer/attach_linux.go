@@ -12,6 +12,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/feature"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/sdt"
 	"golang.org/x/sys/unix"
 )
 
@@ -173,13 +174,21 @@ func (p *plan) explain(err error) error {
 		return permission(op, procfs.Perfmon, err)
 	case errors.Is(err, unix.EINVAL):
 		// uprobe_register in kernel/events/uprobes.c compares ref_ctr_offset.
-		return fmt.Errorf("%s: %w: another tracer holds it with a counter that is not %#x; end that one first (kernel: %w)",
-			op, ErrCounterConflict, uint64(site.CounterOffset), err)
+		return fmt.Errorf("%s: %w: another tracer holds the site %s; end that one first (%w)",
+			op, ErrCounterConflict, otherCounter(site), unix.EINVAL)
 	case errors.Is(err, enotsupp):
 		return fmt.Errorf("%s: the kernel cannot probe the instruction there: %w", op, err)
 	default:
 		return fmt.Errorf("%s: %w", op, notSupported(err))
 	}
+}
+
+// otherCounter says how another tracer must hold a site for the kernel to refuse us.
+func otherCounter(s *sdt.Site) string {
+	if s.CounterOffset == 0 {
+		return "with a reference counter, and its note has none that can be raised"
+	}
+	return fmt.Sprintf("with a counter that is not the note's, at %#x in the file, or with none", uint64(s.CounterOffset))
 }
 
 // enotsupp is the kernel's ENOTSUPP, which it lets out where no probe can be placed.

@@ -126,7 +126,7 @@ func (a *traceProgram) plan(n int, p *Plan) {
 }
 
 func (a *traceProgram) goroutine(p *Plan) {
-	a.emit(asm.StoreImm(asm.RFP, stackGoroutine, 0, asm.DWord))
+	a.zero(asm.RFP, stackGoroutine)
 	if p.Goid >= 0 {
 		a.emit(asm.LoadMem(asm.R3, asm.R6, a.g, asm.DWord), asm.Add.Imm(asm.R3, int32(p.Goid)))
 		a.read(stackGoroutine, 8) // unreadable leaves 0: not known
@@ -189,7 +189,7 @@ func (a *traceProgram) copyBody(p *Plan, gather int16) {
 		to := offBody + int16(8*i)
 		switch v.Kind {
 		case Nothing:
-			a.emit(asm.StoreImm(asm.R7, to, 0, asm.DWord))
+			a.zero(asm.R7, to)
 		case FromRegister:
 			a.move(to, asm.R6, v.Base, asm.DWord)
 		case FromMemory:
@@ -202,6 +202,11 @@ func (a *traceProgram) copyBody(p *Plan, gather int16) {
 
 func (a *traceProgram) move(to int16, from asm.Register, at int16, size asm.Size) {
 	a.emit(asm.LoadMem(asm.R1, from, at, size), asm.StoreMem(asm.R7, to, asm.R1, size))
+}
+
+// zero clears 8 bytes, by way of R1.
+func (a *traceProgram) zero(at asm.Register, offset int16) {
+	a.emit(asm.Mov.Imm(asm.R1, 0), asm.StoreMem(at, offset, asm.R1, asm.DWord))
 }
 
 // wordAt is the widest access within n bytes.
@@ -232,7 +237,7 @@ func (a *traceProgram) tail() {
 	a.emit(asm.Mov.Reg(asm.R1, asm.R7), asm.Mov.Imm(asm.R2, 0), asm.FnRingbufSubmit.Call())
 	a.emit(asm.Mov.Imm(asm.R0, 0), asm.Return())
 	a.label("lost")
-	a.emit(asm.StoreImm(asm.RFP, stackScratch, 0, asm.DWord))
+	a.zero(asm.RFP, stackScratch)
 	a.emit(increment(a.lost, stackScratch)...)
 }
 

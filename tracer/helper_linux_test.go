@@ -1,0 +1,232 @@
+package tracer
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/procfs"
+)
+
+var tickOnce struct {
+	sync.Once
+	path string
+	err  error
+}
+
+// tick returns the C program, built once for all tests.
+func tick(t testing.TB) string {
+	t.Helper()
+	peer.Root(t)
+	gcc := peer.Need(t, "gcc")[0]
+	peer.Header(t, "sys/sdt.h")
+	tickOnce.Do(func() {
+		tickOnce.path = filepath.Join(binDir, "tick")
+		out, err := exec.Command(gcc, "-O2", "-o", tickOnce.path, "testdata/tick.c", "testdata/bare.c").CombinedOutput()
+		if err != nil {
+			tickOnce.err = fmt.Errorf("%w\n%s", err, out)
+		}
+	})
+	if tickOnce.err != nil {
+		t.Fatal(tickOnce.err)
+	}
+	return tickOnce.path
+}
+
+// binDir holds what tests build; TestMain removes it.
+var binDir string
+
+// ticker is a running tick that waits to be told to begin.
+type ticker struct {
+	t   testing.TB
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func startTick(t testing.TB, path string, n int) *ticker {
+	t.Helper()
+	p := &ticker{t: t, cmd: exec.Command(path, fmt.Sprint(n))}
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.out = bufio.NewReader(out)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.cmd.Process.Kill()
+		p.cmd.Wait()
+	})
+	p.expect("ready")
+	return p
+}
+
+func (p *ticker) pid() int { return p.cmd.Process.Pid }
+
+func (p *ticker) line() string {
+	p.t.Helper()
+	line, err := p.out.ReadString('\n')
+	if err != nil {
+		p.t.Fatalf("reading from tick: %v", err)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+func (p *ticker) expect(want string) {
+	p.t.Helper()
+	if got := p.line(); got != want {
+		p.t.Fatalf("tick says %q, want %q", got, want)
+	}
+}
+
+// run makes it hit its markers; it then waits with everything still mapped.
+func (p *ticker) run() { p.tell("go\n") }
+
+func (p *ticker) tell(s string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.in, s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// counter returns the value of the reference counter of m's first site in process pid.
+func counter(t testing.TB, pid int, m *Marker) uint16 {
+	t.Helper()
+	maps, err := procfs.Maps(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range maps {
+		if maps[i].Inode != m.File.id.inode || !maps[i].Writable {
+			continue
+		}
+		if at, ok := procfs.Address(maps[i:i+1], maps[i].File(), uint64(m.Sites[0].CounterOffset)); ok {
+			v, err := procfs.ReadCounter(pid, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+	}
+	t.Fatalf("process %d does not map the counter of %s", pid, m.FullName())
+	return 0
+}
+
+func mustFind(t testing.TB, target Target, patterns ...string) []*Marker {
+	t.Helper()
+	all, err := Find(context.Background(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	markers, err := Select(all, patterns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return markers
+}
+
+// hits returns counts by the marker's name.
+func hits(t testing.TB, c *Counter) map[string]uint64 {
+	t.Helper()
+	counts, err := c.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := map[string]uint64{}
+	for _, n := range counts {
+		m[n.Marker.Name] += n.Count
+	}
+	return m
+}
+
+func closeNow(t testing.TB, c io.Closer) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// drain returns every event up to io.EOF.
+func drain(t testing.TB, tr *Tracer) []*Event {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var all []*Event
+	for {
+		e, err := tr.Next(ctx)
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatalf("after %d events: %v", len(all), err)
+		}
+		all = append(all, e)
+	}
+}
+
+// helperEnv makes the test binary act as another program: a tracer to be killed.
+const helperEnv = "WAYMARK_TRACER_HELPER"
+
+func TestMain(m *testing.M) {
+	if pid := os.Getenv(helperEnv); pid != "" {
+		helper(pid)
+		return
+	}
+	var err error
+	if binDir, err = os.MkdirTemp("", "waymark-tracer-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	before := kernelFDs()
+	code := m.Run()
+	os.RemoveAll(binDir)
+	if after := kernelFDs(); code == 0 && len(after) > len(before) {
+		fmt.Fprintf(os.Stderr, "descriptors of the kernel were left open: %v\n", after)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// kernelFDs returns this process's descriptors of links, programs, maps and perf events.
+func kernelFDs() []string {
+	var found []string
+	fds, _ := os.ReadDir("/proc/self/fd")
+	for _, fd := range fds {
+		to, err := os.Readlink("/proc/self/fd/" + fd.Name())
+		if err == nil && (strings.Contains(to, "bpf") || strings.Contains(to, "perf_event")) {
+			found = append(found, to)
+		}
+	}
+	return found
+}
+
+// helper attaches to a process and waits to be killed.
+func helper(pid string) {
+	var target Target
+	fmt.Sscan(pid, &target.PID)
+	markers, err := Find(context.Background(), target)
+	if err == nil {
+		_, err = Count(target, markers, nil)
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println("attached")
+	select {}
+}

@@ -1,0 +1,230 @@
+package tracer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/peer"
+)
+
+// signed returns an event's values as integers and fails for those that are missing.
+func signed(t *testing.T, e *Event) []int64 {
+	t.Helper()
+	var all []int64
+	for i, v := range e.Values {
+		if v.Err != nil {
+			t.Errorf("%s of %s: %v", e.Marker.Fields[i].Name, e.Marker.Name, v.Err)
+		}
+		all = append(all, int64(v.Bits))
+	}
+	return all
+}
+
+func TestTraceValues(t *testing.T) {
+	path := tick(t)
+	for _, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			force(t, mode)
+			const n = 300
+			p := startTick(t, path, n)
+			target := Target{PID: p.pid()}
+			tr, err := Trace(target, mustFind(t, target), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tr.Close()
+			p.run()
+			p.expect(fmt.Sprintf("done %d", n))
+			if err := tr.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			seen := map[string]int64{}
+			var last time.Duration
+			for _, e := range drain(t, tr) {
+				i := seen[e.Marker.Name]
+				seen[e.Marker.Name]++
+				want := map[string][]int64{
+					"loop1": {i},
+					"loop2": {i, -i},
+					"bare":  {i},
+					"args":  {-i, i & 255, 'w', -77, []int64{11, -22, 33, -44}[i&3], -i, 7, -9},
+				}[e.Marker.Name]
+				if diff := cmp.Diff(want, signed(t, e)); diff != "" {
+					t.Fatalf("%s, hit %d (-want +got):\n%s", e.Marker.FullName(), i, diff)
+				}
+				if e.PID != p.pid() || e.TID != p.pid() || e.Comm != "tick" || e.Goroutine != 0 {
+					t.Fatalf("event of process %d, thread %d, %q, goroutine %d; want %d, tick", e.PID, e.TID, e.Comm, e.Goroutine, p.pid())
+				}
+				if e.Monotonic < last {
+					t.Errorf("%s, hit %d, is earlier than the event before it", e.Marker.Name, i)
+				}
+				last = e.Monotonic
+			}
+			want := map[string]int64{"loop1": n, "loop2": n, "bare": n, "args": n}
+			if diff := cmp.Diff(want, seen); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+			if lost, err := tr.Lost(); lost != 0 || err != nil {
+				t.Errorf("lost %d, %v", lost, err)
+			}
+			closeNow(t, tr)
+			if _, err := tr.Next(context.Background()); !errors.Is(err, os.ErrClosed) {
+				t.Errorf("Next after Close: %v, want os.ErrClosed", err)
+			}
+		})
+	}
+}
+
+// A ring too small for what is hit while nobody reads loses events, and says exactly how many.
+func TestTraceLost(t *testing.T) {
+	const n = 200_000
+	p := startTick(t, tick(t), n)
+	target := Target{PID: p.pid()}
+	tr, err := Trace(target, mustFind(t, target, "args"), &Options{BufferSize: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	p.run()
+	p.expect("done 0")
+	if err := tr.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	delivered := uint64(len(drain(t, tr)))
+	lost, err := tr.Lost()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if delivered+lost != n || lost == 0 || delivered == 0 {
+		t.Errorf("delivered %d + lost %d = %d, want %d and some of both", delivered, lost, delivered+lost, n)
+	}
+	t.Logf("delivered %d, lost %d", delivered, lost)
+	closeNow(t, tr)
+	if after, err := tr.Lost(); after != lost || err != nil {
+		t.Errorf("Lost after Close: %d, %v, want %d", after, err, lost)
+	}
+}
+
+// While somebody reads, what is delivered and what is lost are every hit.
+func TestTraceWhileRunning(t *testing.T) {
+	const n = 300_000
+	p := startTick(t, tick(t), n)
+	target := Target{PID: p.pid()}
+	tr, err := Trace(target, mustFind(t, target, "loop*", "args"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	done := make(chan error, 1)
+	p.run()
+	go func() {
+		line, err := p.out.ReadString('\n')
+		if err == nil && line != fmt.Sprintf("done %d\n", n) {
+			err = fmt.Errorf("tick says %q", line)
+		}
+		done <- errors.Join(err, tr.Stop())
+	}()
+	events := uint64(len(drain(t, tr)))
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	lost, err := tr.Lost()
+	if events+lost != 3*n || err != nil {
+		t.Errorf("delivered %d + lost %d = %d, %v; want %d", events, lost, events+lost, err, 3*n)
+	}
+	t.Logf("delivered %d, lost %d", events, lost)
+}
+
+func TestTraceCancel(t *testing.T) {
+	p := startTick(t, tick(t), 5)
+	target := Target{PID: p.pid()}
+	tr, err := Trace(target, mustFind(t, target, "loop1"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	for range 3 {
+		ctx, cancel := context.WithCancel(context.Background())
+		returned := make(chan error)
+		go func() {
+			_, err := tr.Next(ctx)
+			returned <- err
+		}()
+		cancel()
+		if err := <-returned; !errors.Is(err, context.Canceled) {
+			t.Fatalf("Next: %v, want context.Canceled", err)
+		}
+	}
+	// A cancelled Next must not cost the following ones anything.
+	p.run()
+	p.expect("done 0")
+	for i := range 5 {
+		e, err := tr.Next(context.Background())
+		if err != nil || signed(t, e)[0] != int64(i) {
+			t.Fatalf("event %d: %v, %v", i, e, err)
+		}
+	}
+	if err := tr.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tr.Next(context.Background()); err != io.EOF {
+		t.Errorf("Next after Stop: %v, want io.EOF", err)
+	}
+}
+
+func TestTraceCloseWakesNext(t *testing.T) {
+	p := startTick(t, tick(t), 5)
+	target := Target{PID: p.pid()}
+	tr, err := Trace(target, mustFind(t, target, "loop1"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	returned := make(chan error)
+	go func() {
+		_, err := tr.Next(context.Background())
+		returned <- err
+	}()
+	closeNow(t, tr)
+	if err := <-returned; err != io.EOF && !errors.Is(err, os.ErrClosed) {
+		t.Errorf("Next: %v, want io.EOF or os.ErrClosed", err)
+	}
+}
+
+const postgres = "/usr/lib/postgresql/15/bin/postgres"
+
+func TestTracePostgreSQL(t *testing.T) {
+	peer.Root(t)
+	peer.Need(t, postgres)
+	markers := mustFind(t, Target{Path: postgres})
+	sites := 0
+	for _, m := range markers {
+		sites += len(m.Sites)
+		if !m.Counted {
+			t.Errorf("%s has no reference counter", m.FullName())
+		}
+		for _, f := range m.Fields {
+			if f.Unavailable != nil {
+				t.Errorf("%s: %s: %v", m.FullName(), f.Name, f.Unavailable)
+			}
+		}
+	}
+	if sites != 71 {
+		t.Errorf("%d sites, want 71", sites)
+	}
+	for _, mode := range modes[:2] {
+		t.Run(mode.String(), func(t *testing.T) {
+			force(t, mode)
+			tr, err := Trace(Target{Path: postgres}, markers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			closeNow(t, tr)
+		})
+	}
+}
