@@ -1,0 +1,203 @@
+package tracer
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/gobuild"
+	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/internal/peer"
+)
+
+// linked builds and links a Go program.
+func linked(t *testing.T, c gobuild.Config, dir string) string {
+	t.Helper()
+	peer.Root(t)
+	path := gobuild.Build(t, c, dir)
+	if _, err := link.File(path, ""); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// format prints a value as the test's program meant it.
+func format(f Field, v Value) string {
+	switch {
+	case v.Err != nil:
+		return "error: " + v.Err.Error()
+	case f.Kind.HasLength():
+		return fmt.Sprintf("%q/%d", v.Text, v.Len)
+	case f.Kind.IsFloat() && f.Kind.Size() == 4:
+		return fmt.Sprint(math.Float32frombits(uint32(v.Bits)))
+	case f.Kind.IsFloat():
+		return fmt.Sprint(math.Float64frombits(v.Bits))
+	case f.Kind.Signed():
+		return fmt.Sprint(int64(v.Bits))
+	}
+	return fmt.Sprint(v.Bits)
+}
+
+func formatEvent(e *Event) string {
+	s := e.Marker.FullName()
+	for i, f := range e.Marker.Fields {
+		s += fmt.Sprintf(" %s=%s", f.Name, format(f, e.Values[i]))
+	}
+	return s
+}
+
+// wantKinds is what pass i of internal/link/testdata/allkinds marks.
+func wantKinds(i int) []string {
+	return []string{
+		"kinds:none",
+		fmt.Sprintf("kinds:signed i=%d i8=-8 i16=-16 i32=-32 i64=-64", -1-i),
+		fmt.Sprintf("kinds:unsigned u=%d u8=200 u16=60000 u32=4000000000 u64=18446744073709551615", i),
+		fmt.Sprintf("kinds:floats f32=1.5 f64=-2.25 yes=%d", i%2),
+		`kinds:texts s="a text"/6 b="raw\x00bytes"/9`,
+		`kinds:named status=-5 label="label"/5 blob="blob"/4`,
+		"kinds:address u=4096 p=0",
+		fmt.Sprintf(`kinds:eight s="/x"/2 n=%d yes=%d f=2.5 u=250 h=-3 raw="abc"/3 p=0`, -5-i, i%2),
+	}
+}
+
+func TestTraceGo(t *testing.T) {
+	for _, c := range []gobuild.Config{{}, {PIE: true}, {Strip: true}, {PIE: true, Strip: true, Go: gobuild.Versions[0]}} {
+		t.Run(c.String(), func(t *testing.T) {
+			path := linked(t, c, "../internal/link/testdata/allkinds")
+			for _, mode := range modes {
+				t.Run(mode.String(), func(t *testing.T) {
+					force(t, mode)
+					traceKinds(t, path)
+				})
+			}
+		})
+	}
+}
+
+func traceKinds(t *testing.T, path string) {
+	const n = 10
+	cmd, err := Start(t.Context(), []string{path, "-n", fmt.Sprint(n)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Kill()
+	target := Target{PID: cmd.PID()}
+	markers := mustFind(t, target)
+	for _, m := range markers {
+		if !m.Typed || !m.Counted || len(m.File.Problems) > 0 || m.File.Go == "" {
+			t.Errorf("%s: typed %t, counted %t, Go %q, problems %v", m.FullName(), m.Typed, m.Counted, m.File.Go, m.File.Problems)
+		}
+	}
+	tr, err := Trace(target, mustFind(t, target, "kinds:*"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	if err := cmd.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for i := range n {
+		want = append(want, wantKinds(i)...)
+	}
+	for _, e := range drain(t, tr) {
+		got = append(got, formatEvent(e))
+		if e.Goroutine != 1 {
+			t.Errorf("%s in goroutine %d, want 1", e.Marker.FullName(), e.Goroutine)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestTraceTexts(t *testing.T) {
+	path := linked(t, gobuild.Config{}, "testdata/texts")
+	for _, limit := range []int{1, 20, 32, 256, 1000, 4096} {
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			p := startTick(t, path, 0)
+			target := Target{PID: p.pid()}
+			tr, err := Trace(target, mustFind(t, target), &Options{MaxString: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tr.Close()
+			p.run()
+			p.expect("done")
+			if err := tr.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			checkTexts(t, drain(t, tr), limit)
+		})
+	}
+}
+
+var textSizes = []int{0, 1, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 100_000}
+
+func checkTexts(t *testing.T, events []*Event, limit int) {
+	hits := map[string]int{}
+	for _, e := range events {
+		i := hits[e.Marker.Name]
+		hits[e.Marker.Name]++
+		switch v := e.Values; e.Marker.Name {
+		case "sized":
+			full := strings.Repeat(string(rune('a'+i)), textSizes[i])
+			for _, f := range v[1:] {
+				if f.Err != nil || f.Len != len(full) || string(f.Text) != full[:min(len(full), limit)] {
+					t.Errorf("text of %d bytes: %d bytes of %d, %v", len(full), len(f.Text), f.Len, f.Err)
+				}
+			}
+		case "literal":
+			if got, want := format(e.Marker.Fields[0], v[0]), fmt.Sprintf("%q/10", "THE COLD.."[:min(10, limit)]); got != want {
+				t.Errorf("a literal that nobody read is %s, want %s", got, want)
+			}
+		case "wild":
+			if v[0].Err == nil || v[0].Len != 9 || v[1].Bits != 5 || v[2].Err != nil || string(v[2].Text) != "good"[:min(4, limit)] {
+				t.Errorf("a text that cannot be read: %v", v)
+			}
+		case "goroutine":
+			if e.Goroutine != int64(v[0].Bits) || e.Goroutine == 0 {
+				t.Errorf("hit of goroutine %d is by goroutine %d", v[0].Bits, e.Goroutine)
+			}
+		}
+	}
+	want := map[string]int{"sized": len(textSizes), "literal": 1, "wild": 1, "goroutine": 1000}
+	if diff := cmp.Diff(want, hits); diff != "" {
+		t.Errorf("hits (-want +got):\n%s", diff)
+	}
+}
+
+// Every hit of many goroutines is counted while the target's stacks move.
+func TestCountGo(t *testing.T) {
+	const n = 1_000_000
+	path := linked(t, gobuild.Config{PIE: true}, "../internal/link/testdata/allkinds")
+	cmd, err := Start(t.Context(), []string{path, "-n", fmt.Sprint(n)}, &StartOptions{Stderr: os.Stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Kill()
+	target := Target{PID: cmd.PID()}
+	c, err := Count(target, mustFind(t, target, "kinds:signed"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := cmd.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if got := hits(t, c)["signed"]; got != n {
+		t.Errorf("counted %d of %d", got, n)
+	}
+}
