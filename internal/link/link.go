@@ -88,7 +88,9 @@ func Link(data []byte) ([]byte, *Report, error) {
 	if n := int(img.anchor.stubs); len(markers) > n {
 		return nil, nil, fmt.Errorf("%w: %d markers, %d stubs; split the program, or mark with fewer markers and more arguments", ErrTooMany, len(markers), n)
 	}
-	img.findSites(markers)
+	if err := img.findSites(markers); err != nil {
+		return nil, nil, err
+	}
 	doc, warnings, err := img.describe(markers)
 	if err != nil {
 		return nil, nil, err

@@ -2,6 +2,7 @@ package link
 
 import (
 	"debug/gosym"
+	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -34,18 +35,21 @@ type code struct {
 // Go code refers to a package-level variable by a 32-bit displacement from the program
 // counter, so every displacement that would land on a marker is tried, and the functions
 // with such hits are decoded to see which are real. This takes no symbols.
-func (img *image) findSites(markers []*markerAt) {
-	if len(markers) == 0 {
-		return
-	}
+func (img *image) findSites(markers []*markerAt) (err error) {
+	defer func() { // debug/gosym panics on some malformed tables
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: its function table: %v", ErrLayout, r)
+		}
+	}()
 	c := &code{img: img, markers: markers}
 	c.low, c.high = markers[0].addr, markers[len(markers)-1].addr+markerabi.HeaderSize
 	c.funcs = img.functions()
 	text := img.at(img.anchor.text, img.anchor.etext-img.anchor.text)
 	if text == nil || c.funcs == nil {
-		return
+		return fmt.Errorf("%w: it has no function table", ErrLayout)
 	}
-	var last *gosym.Func
+	scanned := make(map[uint64]bool)
+	budget := 2 * len(text) // functions overlap in hostile files only
 	for i := 0; i+4 <= len(text); i++ {
 		next := img.anchor.text + uint64(i) + 4
 		to := next + uint64(int64(int32(le.Uint32(text[i:]))))
@@ -53,21 +57,20 @@ func (img *image) findSites(markers []*markerAt) {
 			continue
 		}
 		fn := c.funcs.PCToFunc(next - 4)
-		if fn == nil || fn == last {
+		if fn == nil || scanned[fn.Entry] {
 			continue
 		}
-		last = fn
+		scanned[fn.Entry] = true
+		if budget -= int(min(fn.End-fn.Entry, maxFunction)); budget < 0 {
+			return fmt.Errorf("%w: its functions overlap", ErrLayout)
+		}
 		c.scan(fn)
 	}
+	return nil
 }
 
 // functions reads the program's own function table, which stripping leaves.
-func (img *image) functions() (table *gosym.Table) {
-	defer func() { // debug/gosym panics on some malformed tables
-		if recover() != nil {
-			table = nil
-		}
-	}()
+func (img *image) functions() *gosym.Table {
 	a := &img.anchor
 	pclntab := img.at(a.pclntab, a.epclntab-a.pclntab)
 	if pclntab == nil {

@@ -85,8 +85,8 @@ func (img *image) unlinkedSize(t *table) int64 {
 			return now
 		}
 	}
-	for _, p := range img.elf.Progs {
-		if p.Filesz > 0 && p.Off+p.Filesz > uint64(doc.BaseSize) {
+	for _, p := range img.loads {
+		if p.Off+p.Filesz > uint64(doc.BaseSize) {
 			return now
 		}
 	}

@@ -1,0 +1,241 @@
+package link_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waymark-trace/waymark/internal/gobuild"
+	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/sdt"
+)
+
+// matrix is every way of building that link promises to take.
+func matrix(t *testing.T) (configs []gobuild.Config) {
+	for _, v := range gobuild.Versions {
+		for _, pie := range []bool{false, true} {
+			for _, strip := range []bool{false, true} {
+				configs = append(configs, gobuild.Config{Go: v, PIE: pie, Strip: strip})
+			}
+		}
+	}
+	if testing.Short() {
+		return configs
+	}
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Log("no gcc: external links are not tried")
+		return configs
+	}
+	return append(configs,
+		gobuild.Config{External: true}, gobuild.Config{PIE: true, External: true, Strip: true}, gobuild.Config{Race: true},
+		gobuild.Config{Go: gobuild.Versions[0], External: true}, gobuild.Config{Go: gobuild.Versions[0], Race: true})
+}
+
+func needLinux(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("links x86-64 Linux programs that it builds itself")
+	}
+}
+
+// want is what every build of allkinds must list: name, field names and types, operands.
+var want = [][2]string{
+	{"allkinds-or-main:unnamed_provider value int", "-8@0(%rax)"},
+	{"kinds:address u uintptr, p unsafe.Pointer", "8@0(%rax) 8@8(%rax)"},
+	{"kinds:eight s string, n main.status, yes bool, f float64, u uint8, h int16, raw []uint8, p unsafe.Pointer",
+		"8@0(%rax) -8@8(%rax) -4@16(%rax) 1@20(%rax) 8@24(%rax) 1@32(%rax) -2@34(%rax) 8@40(%rax) -8@48(%rax) 8@64(%rax)"},
+	{"kinds:floats f32 float32, f64 float64, yes bool", "4@0(%rax) 8@8(%rax) 1@16(%rax)"},
+	{"kinds:named status main.status, label main.label, blob main.blob", "-4@0(%rax) 8@8(%rax) -8@16(%rax) 8@24(%rax) -8@32(%rax)"},
+	{"kinds:none ", ""},
+	{"kinds:signed i int, i8 int8, i16 int16, i32 int32, i64 int64", "-8@0(%rax) -1@8(%rax) -2@10(%rax) -4@12(%rax) -8@16(%rax)"},
+	{"kinds:texts s string, b []uint8", "8@0(%rax) -8@8(%rax) 8@16(%rax) -8@24(%rax)"},
+	{"kinds:unsigned u uint, u8 uint8, u16 uint16, u32 uint32, u64 uint64", "8@0(%rax) 1@8(%rax) 2@10(%rax) 4@12(%rax) 8@16(%rax)"},
+}
+
+func TestLinkMatrix(t *testing.T) {
+	needLinux(t)
+	for _, c := range matrix(t) {
+		t.Run(c.String(), func(t *testing.T) {
+			path := gobuild.Build(t, c, "testdata/allkinds")
+			before, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(path, 0o751); err != nil {
+				t.Fatal(err)
+			}
+			report, err := link.File(path, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkReport(t, path, report)
+			checkLoadedPart(t, path, before)
+			if info, err := os.Stat(path); err != nil || info.Mode() != 0o751 {
+				t.Errorf("mode %v, %v; want it kept", info.Mode(), err)
+			}
+			if out, err := exec.Command(path, "-n", "3").CombinedOutput(); err != nil || string(out) != "ready\nmarked 3\n" {
+				t.Errorf("running it: %v, output %q", err, out)
+			}
+			again, err := link.File(path, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !again.Unchanged {
+				t.Error("linking again changed the file")
+			}
+		})
+	}
+}
+
+func checkReport(t *testing.T, path string, r *link.Report) {
+	t.Helper()
+	f, err := sdt.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Problems) > 0 {
+		t.Errorf("problems with the notes: %v", f.Problems)
+	}
+	args := make(map[string]string)
+	for _, s := range f.Sites {
+		if s.CounterOffset == 0 {
+			t.Errorf("%s:%s has no counter", s.Provider, s.Name)
+		}
+		args[s.Provider+":"+s.Name] = s.Args
+	}
+	var got [][2]string
+	for _, m := range r.Markers {
+		var fields []string
+		for _, f := range m.Fields {
+			fields = append(fields, f.Name+" "+f.Type)
+		}
+		got = append(got, [2]string{m.Name + " " + strings.Join(fields, ", "), args[m.Name]})
+		if len(m.Sites) == 0 && !strings.Contains(path, "race") {
+			t.Logf("%s has no sites", m.Name)
+		}
+	}
+	sortRows(got)
+	for i := range got {
+		got[i][0] = strings.Replace(got[i][0], "main:unnamed", "allkinds-or-main:unnamed", 1)
+	}
+	sortRows(got)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("markers (-want +got)\n%s", d)
+	}
+}
+
+func sortRows(rows [][2]string) {
+	for i := range rows {
+		for j := i; j > 0 && rows[j][0] < rows[j-1][0]; j-- {
+			rows[j], rows[j-1] = rows[j-1], rows[j]
+		}
+	}
+}
+
+// checkLoadedPart compares what is loaded with what was: only the stubs' words may differ.
+func checkLoadedPart(t *testing.T, path string, before []byte) {
+	t.Helper()
+	after, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(before))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := 0
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_LOAD {
+			continue
+		}
+		for i := p.Off; i < p.Off+p.Filesz; i += 8 {
+			if i < 64 { // the ELF header says where the sections are
+				continue
+			}
+			end := min(i+8, p.Off+p.Filesz)
+			if !bytes.Equal(before[i:end], after[i:end]) {
+				changed++
+				if p.Flags&elf.PF_W == 0 {
+					t.Fatalf("byte 0x%x of a segment that is not data changed", i)
+				}
+			}
+		}
+	}
+	if changed != len(want) {
+		t.Errorf("%d words of data changed, want %d: one in each marker", changed, len(want))
+	}
+}
+
+func TestLinkRefuses(t *testing.T) {
+	needLinux(t)
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := gobuild.Build(t, gobuild.Config{}, "testdata/allkinds")
+	data, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patched := func(off int, b ...byte) []byte {
+		d := bytes.Clone(data)
+		copy(d[off:], b)
+		return d
+	}
+	version := bytes.Clone(data)
+	for i := 0; ; {
+		j := bytes.Index(version[i:], []byte("\x01waymark"))
+		if j < 0 {
+			break
+		}
+		i += j
+		version[i+20] = 99
+		i++
+	}
+	for _, tt := range []struct {
+		name string
+		path string
+		want error
+		text string
+	}{
+		{"empty", write("empty", nil), link.ErrNotELF, ""},
+		{"text", write("text", []byte("#!/bin/sh\n")), link.ErrNotELF, ""},
+		{"directory", dir, link.ErrNotELF, "not a regular file"},
+		{"missing", filepath.Join(dir, "missing"), os.ErrNotExist, ""},
+		{"not Go", "/bin/true", link.ErrNotGo, ""},
+		{"no markers", gobuild.Build(t, gobuild.Config{}, "testdata/nomarkers"), link.ErrNoMarkers, ""},
+		{"unoptimized", gobuild.Build(t, gobuild.Config{Flags: []string{"-gcflags=all=-N -l"}}, "testdata/allkinds"), link.ErrNoMarkers, "-N -l"},
+		{"arm64", write("arm64", patched(18, 183)), link.ErrArchitecture, "EM_AARCH64"},
+		{"relocatable", write("rel", patched(16, 1)), link.ErrNotExecutable, "ET_REL"},
+		{"another version", write("version", version), link.ErrVersion, "layout 99"},
+		{"no sections", write("sstrip", patched(58, 0, 0, 0, 0, 0, 0)), nil, ""},
+		{"wrong format", gobuild.Build(t, gobuild.Config{}, "testdata/wrong"), link.ErrMarker, `marker "wrong:verb": format "n %s": %s cannot print field n, which is int; try %d`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := link.File(tt.path, "")
+			if err == nil {
+				t.Fatal("linked")
+			}
+			if tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("error %q, want %v and %q in it", err, tt.want, tt.text)
+			}
+			if !strings.Contains(err.Error(), tt.path) {
+				t.Errorf("error %q does not name the file", err)
+			}
+		})
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("temporary files left: %v", left)
+	}
+}

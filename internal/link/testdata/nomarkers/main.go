@@ -1,0 +1,4 @@
+// Command nomarkers has none.
+package main
+
+func main() {}

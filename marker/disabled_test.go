@@ -1,0 +1,137 @@
+package marker_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/waymark-trace/waymark/internal/gobuild"
+	"github.com/waymark-trace/waymark/internal/markerabi"
+)
+
+var argTypes = map[string]string{"int": "int", "string": "string", "bytes": "[]byte", "float64": "float64", "named": "named"}
+
+// disabledProgram marks every arity with arguments of every kind of type, each in a function
+// of its own named use_KIND_ARITY, of a marker named mark_KIND_ARITY.
+func disabledProgram() []byte {
+	var b bytes.Buffer
+	b.WriteString("package main\n\nimport (\n\t\"os\"\n\n\t\"github.com/waymark-trace/waymark/marker\"\n)\n\ntype named int32\n")
+	var calls bytes.Buffer
+	for kind, typ := range argTypes {
+		for n := range markerabi.MaxArity + 1 {
+			types := strings.TrimSuffix(strings.Repeat(typ+", ", n), ", ")
+			if n > 0 {
+				types = "[" + types + "]"
+			}
+			var params, args []string
+			for i := range n {
+				params = append(params, fmt.Sprintf("a%d %s", i, typ))
+				args = append(args, fmt.Sprintf("a%d", i))
+			}
+			fmt.Fprintf(&b, "\nvar mark_%s_%d = marker.New%d%s(\"disabled:%s_%d\", %q)\n", kind, n, n, types, kind, n, strings.Repeat("%v ", n))
+			fmt.Fprintf(&b, "\n//go:noinline\nfunc use_%s_%d(%s) { mark_%s_%d.Mark(%s) }\n", kind, n, strings.Join(params, ", "), kind, n, strings.Join(args, ", "))
+			fmt.Fprintf(&calls, "\tuse_%s_%d(%s)\n", kind, n, strings.TrimSuffix(strings.Repeat("v_"+kind+", ", n), ", "))
+		}
+	}
+	fmt.Fprintf(&b, "\nfunc main() {\n\tv_int := len(os.Args)\n\tv_string := os.Args[0]\n\tv_bytes := []byte(v_string)\n\tv_float64 := float64(v_int)\n\tv_named := named(v_int)\n%s}\n", calls.Bytes())
+	return b.Bytes()
+}
+
+// While nobody is connected, a Mark is a load of the armed word, a test and a branch, and
+// nothing is called before them.
+func TestDisabledCode(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("decodes x86-64 ELF files")
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "main.go")
+	if err := os.WriteFile(source, disabledProgram(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	at, err := filepath.Abs("testdata/idle") // any directory of the module: the overlay hides what is in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
+		filepath.Join(at, "main.go"): source, filepath.Join(at, "marked.go"): "", filepath.Join(at, "unmarked.go"): "",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlayFile := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlayFile, overlay, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range gobuild.Versions {
+		t.Run(v, func(t *testing.T) {
+			path := gobuild.Build(t, gobuild.Config{Go: v, Flags: []string{"-overlay=" + overlayFile}}, "testdata/idle")
+			f, err := elf.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			symbols, err := f.Symbols()
+			if err != nil {
+				t.Fatal(err)
+			}
+			bySym := make(map[string]elf.Symbol)
+			for _, s := range symbols {
+				bySym[s.Name] = s
+			}
+			for kind := range argTypes {
+				for n := range markerabi.MaxArity + 1 {
+					name := fmt.Sprintf("%s_%d", kind, n)
+					fn, ok := bySym["main.use_"+name]
+					m, ok2 := bySym["main.mark_"+name]
+					if !ok || !ok2 {
+						t.Fatalf("no function or marker for %s", name)
+					}
+					if err := checkDisabled(f, fn, m.Value+markerabi.OffArmed); err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// checkDisabled decodes a function up to the branch that follows the load of the armed word.
+func checkDisabled(f *elf.File, fn elf.Symbol, armed uint64) error {
+	text := f.Section(".text")
+	code := make([]byte, fn.Size)
+	if _, err := text.ReadAt(code, int64(fn.Value-text.Addr)); err != nil {
+		return err
+	}
+	var loaded x86asm.Reg
+	tested := false
+	for at := 0; at < len(code); {
+		inst, err := x86asm.Decode(code[at:], 64)
+		if err != nil {
+			return err
+		}
+		pc := fn.Value + uint64(at)
+		at += inst.Len
+		mem, isMem := inst.Args[1].(x86asm.Mem)
+		switch {
+		case inst.Op == x86asm.CALL:
+			return fmt.Errorf("a call at 0x%x before the branch", pc)
+		case inst.Prefix[0]&^x86asm.PrefixImplicit == x86asm.PrefixLOCK:
+			return fmt.Errorf("a locked instruction at 0x%x", pc)
+		case inst.Op == x86asm.MOV && isMem && mem.Base == x86asm.RIP && pc+uint64(inst.Len)+uint64(mem.Disp) == armed:
+			loaded, _ = inst.Args[0].(x86asm.Reg)
+		case loaded != 0 && inst.Op == x86asm.TEST && inst.Args[0] == x86asm.Arg(loaded) && inst.Args[1] == x86asm.Arg(loaded):
+			tested = true
+		case tested && (inst.Op == x86asm.JE || inst.Op == x86asm.JNE):
+			return nil
+		}
+	}
+	return fmt.Errorf("no load, test and branch (loaded into %v, tested %t)", loaded, tested)
+}

@@ -1,0 +1,43 @@
+package marker_test
+
+import (
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/waymark-trace/waymark/internal/gobuild"
+)
+
+// A program that has markers and is never traced holds what it would hold without them.
+func TestNeverTraced(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("counts file descriptors in /proc")
+	}
+	for _, v := range gobuild.Versions {
+		t.Run(v, func(t *testing.T) {
+			without := holds(t, gobuild.Config{Go: v})
+			with := holds(t, gobuild.Config{Go: v, Flags: []string{"-tags=marked"}})
+			if with != without {
+				t.Errorf("goroutines, files, allocations before and in main: %s with markers, %s without", with, without)
+			}
+		})
+	}
+}
+
+// holds returns the smallest of many readings: the runtime's own background work allocates.
+func holds(t *testing.T, c gobuild.Config) (least string) {
+	path := gobuild.Build(t, c, "testdata/idle")
+	for range 30 {
+		cmd := exec.Command(path)
+		cmd.Env = []string{"GOMAXPROCS=1", "GOGC=off"}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if s := strings.TrimSpace(string(out)); least == "" || s < least {
+			least = s
+		}
+	}
+	return least
+}

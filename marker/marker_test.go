@@ -1,0 +1,234 @@
+package marker_test
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/waymark-trace/waymark/marker"
+)
+
+var (
+	plain  = marker.New2[string, int]("test:plain", "path %s attempt %d")
+	silent = marker.New0("test:silent", "")
+	shared = marker.New1[int]("test:shared", "n %d")
+	costs  = marker.New3[int, string, float64]("test:costs", "n %d s %s f %g")
+	self   = marker.New1[int]("test:self", "n %d")
+	bad    = marker.New1[int]("test:bad", "n %s")
+	badNm  = marker.New0("te st", "")
+	panics = marker.New1[int]("test:panics", "n %d")
+	deep   = marker.New1[int]("test:deep", "n %d")
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRegisterArmDisarm(t *testing.T) {
+	var got []string
+	p, err := plain.Register(func(path string, attempt int) { got = append(got, path) })
+	must(t, err)
+	if plain.Enabled() {
+		t.Error("registering armed the marker")
+	}
+	plain.Mark("before", 0)
+	must(t, plain.Arm())
+	must(t, plain.Arm())
+	plain.Mark("one", 1)
+	must(t, plain.Disarm())
+	plain.Mark("two", 2)
+	must(t, plain.Disarm())
+	plain.Mark("after", 3)
+	if err := plain.Disarm(); !errors.Is(err, marker.ErrNotArmed) {
+		t.Errorf("Disarm of a marker that is not armed: %v", err)
+	}
+	must(t, plain.Arm())
+	p.Unregister()
+	p.Unregister()
+	plain.Mark("unregistered", 4)
+	must(t, plain.Disarm())
+	if want := []string{"one", "two"}; !slices.Equal(got, want) {
+		t.Errorf("calls %q, want %q", got, want)
+	}
+	if plain.Name() != "plain" || plain.Format() != "path %s attempt %d" {
+		t.Errorf("Name %q, Format %q", plain.Name(), plain.Format())
+	}
+}
+
+func TestOrderOfProbes(t *testing.T) {
+	var got []int
+	for i := range 3 {
+		p, err := silent.Register(func() { got = append(got, i) })
+		must(t, err)
+		defer p.Unregister()
+	}
+	must(t, silent.Arm())
+	silent.Mark()
+	must(t, silent.Disarm())
+	if !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("probes called in order %v", got)
+	}
+}
+
+func TestWrongDeclarations(t *testing.T) {
+	var reported []string
+	marker.OnProblem(func(err error) { reported = append(reported, err.Error()) })
+	defer marker.OnProblem(nil)
+	_, err := bad.Register(func(int) {})
+	if err == nil || !strings.Contains(err.Error(), `marker "test:bad": format "n %s": %s cannot print field n, which is int`) {
+		t.Errorf("registering at a wrong format: %v", err)
+	}
+	if _, err := badNm.Register(func() {}); err == nil || !strings.Contains(err.Error(), `"te st"`) {
+		t.Errorf("registering at a wrong name: %v", err)
+	}
+	if len(reported) != 2 {
+		t.Errorf("reported %q, want two problems, once each", reported)
+	}
+	if _, err := plain.Register(nil); err == nil {
+		t.Error("a nil probe was registered")
+	}
+	var zero marker.Marker0
+	zero.Mark() // a marker that no New made is never armed
+	if _, err := zero.Register(func() {}); err == nil {
+		t.Error("a probe was registered at the zero marker")
+	}
+}
+
+func TestPanickingProbe(t *testing.T) {
+	var reported []string
+	marker.OnProblem(func(err error) { reported = append(reported, err.Error()) })
+	defer marker.OnProblem(nil)
+	calls := 0
+	_, err := panics.Register(func(int) { panic("no") })
+	must(t, err)
+	p, err := panics.Register(func(int) { calls++ })
+	must(t, err)
+	defer p.Unregister()
+	must(t, panics.Arm())
+	for range 3 {
+		panics.Mark(1)
+	}
+	must(t, panics.Disarm())
+	if calls != 3 {
+		t.Errorf("the other probe was called %d times, want 3", calls)
+	}
+	if len(reported) != 1 || !strings.Contains(reported[0], "test:panics") {
+		t.Errorf("reported %q, want the panic once", reported)
+	}
+}
+
+func TestGoexitInProbe(t *testing.T) {
+	p, err := deep.Register(func(int) { runtime.Goexit() })
+	must(t, err)
+	must(t, deep.Arm())
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		deep.Mark(1)
+	}()
+	<-done
+	must(t, deep.Disarm())
+	p.Unregister() // would wait for ever for a call that was never counted out
+}
+
+func TestUnregisterInsideProbe(t *testing.T) {
+	var p *marker.Probe
+	calls := 0
+	p, err := self.Register(func(int) {
+		calls++
+		p.Unregister()
+	})
+	must(t, err)
+	must(t, self.Arm())
+	self.Mark(1)
+	self.Mark(2)
+	must(t, self.Disarm())
+	if calls != 1 {
+		t.Errorf("called %d times, want once", calls)
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	n, s, f := 3, "text", 2.5
+	if a := testing.AllocsPerRun(1000, func() { costs.Mark(n, s, f) }); a != 0 {
+		t.Errorf("a disabled Mark allocates %v times", a)
+	}
+	p, err := costs.Register(func(int, string, float64) {})
+	must(t, err)
+	defer p.Unregister()
+	must(t, costs.Arm())
+	defer costs.Disarm()
+	if a := testing.AllocsPerRun(1000, func() { costs.Mark(n, s, f) }); a != 0 {
+		t.Errorf("an enabled Mark allocates %v times", a)
+	}
+}
+
+// After Unregister returns, the probe is not running and will not run again.
+func TestStorm(t *testing.T) {
+	rounds := 1000
+	if testing.Short() {
+		rounds = 200
+	}
+	var stop atomic.Bool
+	var marking, storming sync.WaitGroup
+	var failed atomic.Int64
+	for range 16 {
+		marking.Go(func() {
+			for i := 0; !stop.Load(); i++ {
+				shared.Mark(i)
+				if i%256 == 0 {
+					runtime.Gosched() // or every Unregister waits for 16 time slices
+				}
+			}
+		})
+	}
+	for range 4 {
+		storming.Go(func() {
+			for range rounds {
+				var dead atomic.Bool
+				var calls atomic.Int64
+				p, err := shared.Register(func(int) {
+					if dead.Load() {
+						failed.Add(1)
+					}
+					calls.Add(1)
+					if calls.Load()%7 == 0 {
+						runtime.Gosched()
+					}
+					if dead.Load() {
+						failed.Add(1)
+					}
+				})
+				if err != nil {
+					failed.Add(1)
+					return
+				}
+				if shared.Arm() != nil {
+					failed.Add(1)
+				}
+				runtime.Gosched()
+				if shared.Disarm() != nil {
+					failed.Add(1)
+				}
+				p.Unregister()
+				dead.Store(true)
+			}
+		})
+	}
+	storming.Wait()
+	stop.Store(true)
+	marking.Wait()
+	if failed.Load() != 0 {
+		t.Errorf("%d failures: a probe ran after Unregister returned, or arming went wrong", failed.Load())
+	}
+	if shared.Enabled() {
+		t.Error("still armed")
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !marked
+
+package main
+
+//go:noinline
+func pass(n int, s string) {}
