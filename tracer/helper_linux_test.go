@@ -2,6 +2,7 @@ package tracer
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,29 +17,45 @@ import (
 	"github.com/waymark-trace/waymark/internal/procfs"
 )
 
-var tickOnce struct {
-	sync.Once
-	path string
-	err  error
-}
-
 // tick returns the C program, built once for all tests.
-func tick(t testing.TB) string {
+func tick(t testing.TB) string { return buildTick(t, "tick", "nop") }
+
+// tick5 returns the same with 5-byte nops at its sites, which Linux 6.18 replaces by calls.
+func tick5(t testing.TB) string { return buildTick(t, "tick5", ".byte 0x0f,0x1f,0x44,0,0") }
+
+func buildTick(t testing.TB, name, nop string) string {
 	t.Helper()
 	peer.Root(t)
 	gcc := peer.Need(t, "gcc")[0]
 	peer.Header(t, "sys/sdt.h")
-	tickOnce.Do(func() {
-		tickOnce.path = filepath.Join(binDir, "tick")
-		out, err := exec.Command(gcc, "-O2", "-o", tickOnce.path, "testdata/tick.c", "testdata/bare.c").CombinedOutput()
-		if err != nil {
-			tickOnce.err = fmt.Errorf("%w\n%s", err, out)
-		}
-	})
-	if tickOnce.err != nil {
-		t.Fatal(tickOnce.err)
+	out := filepath.Join(binDir, name)
+	if _, err := os.Stat(out); err == nil {
+		return out
 	}
-	return tickOnce.path
+	var asm []string
+	for _, source := range []string{"tick", "bare"} {
+		s := filepath.Join(binDir, source+".s")
+		run(t, gcc, "-O2", "-S", "-o", s, "testdata/"+source+".c")
+		text, err := os.ReadFile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// sys/sdt.h puts a nop at label 990 and offers no other.
+		text = bytes.ReplaceAll(text, []byte("990: nop"), []byte("990: "+nop))
+		if err := os.WriteFile(s, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		asm = append(asm, s)
+	}
+	run(t, append([]string{gcc, "-o", out}, asm...)...)
+	return out
+}
+
+func run(t testing.TB, argv ...string) {
+	t.Helper()
+	if text, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, text)
+	}
 }
 
 // binDir holds what tests build; TestMain removes it.

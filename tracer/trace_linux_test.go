@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/feature"
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/procfs"
 )
 
 // signed returns an event's values as integers and fails for those that are missing.
@@ -27,57 +31,81 @@ func signed(t *testing.T, e *Event) []int64 {
 }
 
 func TestTraceValues(t *testing.T) {
-	path := tick(t)
-	for _, mode := range modes {
-		t.Run(mode.String(), func(t *testing.T) {
-			force(t, mode)
-			const n = 300
-			p := startTick(t, path, n)
-			target := Target{PID: p.pid()}
-			tr, err := Trace(target, mustFind(t, target), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer tr.Close()
-			p.run()
-			p.expect(fmt.Sprintf("done %d", n))
-			if err := tr.Stop(); err != nil {
-				t.Fatal(err)
-			}
-			seen := map[string]int64{}
-			var last time.Duration
-			for _, e := range drain(t, tr) {
-				i := seen[e.Marker.Name]
-				seen[e.Marker.Name]++
-				want := map[string][]int64{
-					"loop1": {i},
-					"loop2": {i, -i},
-					"bare":  {i},
-					"args":  {-i, i & 255, 'w', -77, []int64{11, -22, 33, -44}[i&3], -i, 7, -9},
-				}[e.Marker.Name]
-				if diff := cmp.Diff(want, signed(t, e)); diff != "" {
-					t.Fatalf("%s, hit %d (-want +got):\n%s", e.Marker.FullName(), i, diff)
-				}
-				if e.PID != p.pid() || e.TID != p.pid() || e.Comm != "tick" || e.Goroutine != 0 {
-					t.Fatalf("event of process %d, thread %d, %q, goroutine %d; want %d, tick", e.PID, e.TID, e.Comm, e.Goroutine, p.pid())
-				}
-				if e.Monotonic < last {
-					t.Errorf("%s, hit %d, is earlier than the event before it", e.Marker.Name, i)
-				}
-				last = e.Monotonic
-			}
-			want := map[string]int64{"loop1": n, "loop2": n, "bare": n, "args": n}
-			if diff := cmp.Diff(want, seen); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
-			if lost, err := tr.Lost(); lost != 0 || err != nil {
-				t.Errorf("lost %d, %v", lost, err)
-			}
-			closeNow(t, tr)
-			if _, err := tr.Next(context.Background()); !errors.Is(err, os.ErrClosed) {
-				t.Errorf("Next after Close: %v, want os.ErrClosed", err)
-			}
-		})
+	for name, path := range map[string]string{"nop": tick(t), "nop5": tick5(t)} {
+		for _, mode := range modes {
+			t.Run(name+"/"+mode.String(), func(t *testing.T) {
+				force(t, mode)
+				traceValues(t, path)
+			})
+		}
+	}
+}
+
+func traceValues(t *testing.T, path string) {
+	const n = 300
+	p := startTick(t, path, n)
+	target := Target{PID: p.pid()}
+	tr, err := Trace(target, mustFind(t, target), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	p.run()
+	p.expect(fmt.Sprintf("done %d", n))
+	checkOptimized(t, p.pid(), filepath.Base(path) == "tick5")
+	if err := tr.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int64{}
+	var last time.Duration
+	for _, e := range drain(t, tr) {
+		i := seen[e.Marker.Name]
+		seen[e.Marker.Name]++
+		want := map[string][]int64{
+			"loop1": {i},
+			"loop2": {i, -i},
+			"bare":  {i},
+			"args":  {-i, i & 255, 'w', -77, []int64{11, -22, 33, -44}[i&3], -i, 7, -9},
+		}[e.Marker.Name]
+		if diff := cmp.Diff(want, signed(t, e)); diff != "" {
+			t.Fatalf("%s, hit %d (-want +got):\n%s", e.Marker.FullName(), i, diff)
+		}
+		if e.PID != p.pid() || e.TID != p.pid() || e.Comm != filepath.Base(path) || e.Goroutine != 0 {
+			t.Fatalf("event of process %d, thread %d, %q, goroutine %d; want %d", e.PID, e.TID, e.Comm, e.Goroutine, p.pid())
+		}
+		if e.Monotonic < last {
+			t.Errorf("%s, hit %d, is earlier than the event before it", e.Marker.Name, i)
+		}
+		last = e.Monotonic
+	}
+	want := map[string]int64{"loop1": n, "loop2": n, "bare": n, "args": n}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if lost, err := tr.Lost(); lost != 0 || err != nil {
+		t.Errorf("lost %d, %v", lost, err)
+	}
+	closeNow(t, tr)
+	if _, err := tr.Next(context.Background()); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("Next after Close: %v, want os.ErrClosed", err)
+	}
+}
+
+// checkOptimized makes sure that the test saw what it is about: on kernels that replace
+// 5-byte nops the trampoline is mapped.
+func checkOptimized(t *testing.T, pid int, nop5 bool) {
+	t.Helper()
+	g, err := feature.UprobeGeneration()
+	if err != nil || g != feature.Nop5 {
+		return
+	}
+	maps, err := procfs.Maps(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapped := slices.ContainsFunc(maps, func(m procfs.Mapping) bool { return m.Path == "[uprobes-trampoline]" })
+	if mapped != nop5 {
+		t.Errorf("a trampoline is mapped: %t, want %t", mapped, nop5)
 	}
 }
 
