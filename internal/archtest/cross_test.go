@@ -1,0 +1,49 @@
+package archtest
+
+import (
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// platforms are of every family that differs: another operating system, no operating system,
+// 32 bits, another byte order. The first ones are tried in short mode too.
+var platforms = [][2]string{
+	{"linux", "arm64"},
+	{"windows", "amd64"},
+	{"darwin", "arm64"},
+	{"js", "wasm"},
+	{"linux", "386"},
+	{"linux", "s390x"},
+	{"freebsd", "amd64"},
+}
+
+const shortPlatforms = 2
+
+func TestBuildsEverywhere(t *testing.T) {
+	list := platforms
+	if testing.Short() {
+		list = list[:shortPlatforms]
+	}
+	for _, p := range list {
+		t.Run(p[0]+"/"+p[1], func(t *testing.T) {
+			golang(t, p[0], p[1], "build", "./...")
+			// The linker alone sees a function that only assembly of another platform defines.
+			golang(t, p[0], p[1], "build", "-o", filepath.Join(t.TempDir(), "minimal"), "./examples/minimal")
+			// Type checks the tests as well; one analyzer is enough for that.
+			golang(t, p[0], p[1], "vet", "-copylocks", "./...")
+		})
+	}
+}
+
+// TestMarksOn32Bits runs the marker package's tests where words are half as wide, which this
+// machine's own kernel usually can.
+func TestMarksOn32Bits(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("only linux/amd64 runs programs for linux/386")
+	}
+	if testing.Short() {
+		t.Skip("builds the standard library for linux/386")
+	}
+	golang(t, "linux", "386", "test", "-short", "./marker", "./internal/field", "./examples/minimal")
+}

@@ -1,0 +1,160 @@
+package archtest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A rule limits what a part of the tree may need. Everything below a directory is meant.
+type rule struct {
+	what   string
+	parts  []string              // the rule is about these
+	except []string              // but not these
+	bad    func(dep string) bool // a package that they must not need
+	direct bool                  // judged by imports alone, not by all that lies below
+	why    string
+}
+
+// engines attach to running programs.
+var engines = []string{"tracer", "internal/bpf", "internal/feature", "internal/procfs"}
+
+// above are the parts at the top, which nothing else may need.
+var above = []string{"cmd", "examples", "bench", "internal/archtest", "internal/gobuild", "internal/peer"}
+
+var rules = []rule{
+	{
+		what:  "what users import",
+		parts: []string{"marker", "tracepoint", "statickey", "simple"},
+		bad: func(dep string) bool {
+			return isForeign(dep) || isOwn(dep) && !strings.HasPrefix(dep, module+"/internal/")
+		},
+		why: "a program with markers takes on nothing but the standard library, and none of the four pays for another",
+	},
+	{
+		what:   "the eBPF library",
+		parts:  []string{"."},
+		except: []string{"internal/bpf"},
+		bad:    func(dep string) bool { return strings.HasPrefix(dep, "github.com/cilium/ebpf") },
+		direct: true,
+		why:    "it stays replaceable, and everything that loads into the kernel is in one place",
+	},
+	{
+		what:  "readers",
+		parts: []string{"sdt", "ctf", "internal/schema", "internal/field", "internal/markerabi", "internal/link"},
+		bad:   func(dep string) bool { return isIn(dep, engines...) },
+		why:   "a program that reads files or traces does not link the engine that attaches",
+	},
+	{
+		what:   "machinery",
+		parts:  []string{"internal"},
+		except: above,
+		bad:    func(dep string) bool { return isOwn(dep) && !isIn(dep, "internal", "sdt") },
+		why:    "internal packages serve the public ones; of those they know sdt's types alone",
+	},
+	{
+		what:   "the top",
+		parts:  []string{"."},
+		except: above,
+		bad:    func(dep string) bool { return isIn(dep, above...) },
+		why:    "what is shipped does not depend on commands, examples or what only tests need",
+	},
+	{
+		what:   "the command line",
+		parts:  []string{"cmd/waymark/cli"},
+		bad:    func(dep string) bool { return isIn(dep, "internal/bpf", "internal/feature", "internal/procfs") },
+		direct: true,
+		why:    "it reaches running programs through package tracer, so whatever it can do a user's program can",
+	},
+}
+
+func isOwn(path string) bool { return strings.HasPrefix(path, module+"/") }
+
+// isForeign reports whether a package is neither ours nor of the standard library, whose
+// paths have no dot in their first element.
+func isForeign(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !isOwn(path) && strings.Contains(first, ".")
+}
+
+func isIn(path string, dirs ...string) bool {
+	p := pkg{ImportPath: path}
+	return isOwn(path) && slices.ContainsFunc(dirs, p.within)
+}
+
+func TestImports(t *testing.T) {
+	for _, platform := range [][2]string{{"linux", "amd64"}, {"windows", "arm64"}} {
+		own, _ := list(t, platform[0], platform[1])
+		for _, r := range rules {
+			for _, p := range own {
+				if r.covers(p) {
+					r.check(t, p)
+				}
+			}
+		}
+	}
+}
+
+func (r rule) covers(p *pkg) bool {
+	return (r.parts[0] == "." || slices.ContainsFunc(r.parts, p.within)) && !slices.ContainsFunc(r.except, p.within)
+}
+
+func (r rule) check(t *testing.T, p *pkg) {
+	t.Helper()
+	deps := p.Deps
+	if r.direct {
+		deps = p.Imports
+	}
+	for _, dep := range deps {
+		// The standard library's own copies of golang.org/x are not dependencies.
+		if !strings.HasPrefix(dep, "vendor/") && r.bad(dep) {
+			t.Errorf("%s needs %s: against the rule for %s: %s", p.ImportPath, dep, r.what, r.why)
+		}
+	}
+}
+
+// TestRulesBite keeps a rule from passing because it covers nothing that exists.
+func TestRulesBite(t *testing.T) {
+	own, _ := list(t, "linux", "amd64")
+	for _, r := range rules {
+		if !slices.ContainsFunc(own, r.covers) {
+			t.Errorf("the rule for %s covers no package", r.what)
+		}
+	}
+	for _, c := range []struct {
+		part, dep string
+		rule      int
+	}{
+		{"marker", "golang.org/x/sys/unix", 0},
+		{"marker", module + "/sdt", 0},
+		{"tracer", "github.com/cilium/ebpf/link", 1},
+		{"sdt", module + "/internal/bpf", 2},
+		{"internal/link", module + "/marker", 3},
+		{"tracer", module + "/internal/peer", 4},
+		{"cmd/waymark/cli", module + "/internal/bpf", 5},
+	} {
+		p := &pkg{ImportPath: module + "/" + c.part}
+		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {
+			t.Errorf("the rule for %s lets %s need %s", r.what, c.part, c.dep)
+		}
+	}
+}
+
+func TestNoCgo(t *testing.T) {
+	cgo := func(p *pkg) bool { return slices.Contains(p.Imports, "C") || len(p.CgoFiles) > 0 }
+	own, _ := list(t, "linux", "amd64")
+	for _, p := range own {
+		if cgo(p) {
+			t.Errorf("%s uses cgo: the module must build without a C compiler", p.ImportPath)
+		}
+	}
+}
+
+func TestEveryPackageIsDocumented(t *testing.T) {
+	own, _ := list(t, "linux", "amd64")
+	for _, p := range own {
+		if p.Doc == "" {
+			t.Errorf("%s has no package comment: its first sentence is its line in docs/architecture.md", p.ImportPath)
+		}
+	}
+}
