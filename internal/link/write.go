@@ -72,7 +72,7 @@ func (img *image) write(doc *schema.Document) ([]byte, error) {
 func (img *image) unlinkedSize(t *table) int64 {
 	now := int64(len(img.data))
 	i := t.index(schema.Section)
-	if i < 0 {
+	if i < 0 || t.index(baseSection) < 0 || t.index(probesSection) < 0 || t.index(probesSection) > t.index(noteSection) {
 		return now
 	}
 	doc, err := schema.Decode(t.contents(img.data, i))
