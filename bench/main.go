@@ -1,0 +1,108 @@
+// Command bench measures what markers cost, off and on, beside the same code without them
+// and under other tools:
+//
+//	go run ./bench [--list] [--json] [--rounds N] [NAME…]
+//
+// What is compared runs interleaved, in rounds, and the median of the rounds counts: the
+// machine's speed changes over time, and a ratio survives that where a figure does not.
+// Figures are for reading beside each other, ratios for keeping.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+)
+
+func main() {
+	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// benchmark is one question, answered by a group of results.
+type benchmark struct {
+	name string
+	what string
+	run  func(c config) ([]result, error)
+}
+
+type config struct {
+	rounds int
+	log    io.Writer // progress, for people
+}
+
+var benchmarks = []benchmark{
+	{"disabled", "a marker nobody looks at, in an empty loop and in a loop that copies 4096 bytes", disabled},
+	{"enabled", "a marker with an empty probe in its own process", enabled},
+	{"tracers", "a marker of a linked program under waymark, perf and bpftrace", tracers},
+}
+
+func run(args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	list := flags.Bool("list", false, "list the benchmarks")
+	asJSON := flags.Bool("json", false, "print one JSON object a line")
+	rounds := flags.Int("rounds", 0, "rounds of each benchmark, 0 for its own number")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *rounds < 0 {
+		return errors.New("-rounds must not be negative")
+	}
+	chosen, err := choose(flags.Args())
+	if err != nil {
+		return err
+	}
+	if *list {
+		for _, b := range chosen {
+			fmt.Fprintf(stdout, "%-10s %s\n", b.name, b.what)
+		}
+		return nil
+	}
+	print := printTable
+	if *asJSON {
+		print = printJSON
+	} else {
+		fmt.Fprintf(stdout, "%s %s/%s, %d CPUs; medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	}
+	for _, b := range chosen {
+		results, err := b.run(config{rounds: *rounds, log: stderr})
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.name, err)
+		}
+		if err := print(stdout, b, results); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose returns the benchmarks of the given names, all of them for none.
+func choose(names []string) ([]benchmark, error) {
+	if len(names) == 0 {
+		return benchmarks, nil
+	}
+	var chosen []benchmark
+	for _, name := range names {
+		i := 0
+		for i < len(benchmarks) && benchmarks[i].name != name {
+			i++
+		}
+		if i == len(benchmarks) {
+			var known []string
+			for _, b := range benchmarks {
+				known = append(known, b.name)
+			}
+			return nil, fmt.Errorf("no benchmark %q: there is %s", name, strings.Join(known, ", "))
+		}
+		chosen = append(chosen, benchmarks[i])
+	}
+	return chosen, nil
+}

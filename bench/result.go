@@ -1,0 +1,70 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+)
+
+// result is one figure. Either Value or Skipped is set.
+type result struct {
+	Bench   string   `json:"bench"`
+	Case    string   `json:"case"`
+	Value   *float64 `json:"value,omitempty"`
+	Unit    string   `json:"unit,omitempty"`
+	RatioTo string   `json:"ratio_to,omitempty"`
+	Ratio   *float64 `json:"ratio,omitempty"`
+	Skipped string   `json:"skipped,omitempty"` // why it was not measured
+}
+
+// figure returns a result in nanoseconds, beside the case that it is compared with if any.
+func figure(name string, ns float64, to string, base float64) result {
+	r := result{Case: name, Value: round(ns), Unit: "ns"}
+	if to != "" && base > 0 {
+		r.RatioTo, r.Ratio = to, round(ns/base)
+	}
+	return r
+}
+
+func skipped(name, format string, args ...any) result {
+	return result{Case: name, Skipped: fmt.Sprintf(format, args...)}
+}
+
+// round keeps as many digits as a measurement is worth.
+func round(v float64) *float64 {
+	v = math.Round(v*1000) / 1000
+	return &v
+}
+
+func printJSON(w io.Writer, b benchmark, results []result) error {
+	enc := json.NewEncoder(w)
+	for _, r := range results {
+		r.Bench = b.name
+		if err := enc.Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printTable(w io.Writer, b benchmark, results []result) error {
+	if _, err := fmt.Fprintf(w, "\n%s: %s\n", b.name, b.what); err != nil {
+		return err
+	}
+	for _, r := range results {
+		var line string
+		switch {
+		case r.Skipped != "":
+			line = "skipped: " + r.Skipped
+		case r.Ratio == nil:
+			line = fmt.Sprintf("%10.3f %s", *r.Value, r.Unit)
+		default:
+			line = fmt.Sprintf("%10.3f %s  %8.3f × %s", *r.Value, r.Unit, *r.Ratio, r.RatioTo)
+		}
+		if _, err := fmt.Fprintf(w, "  %-28s %s\n", r.Case, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// tool is a tracer, run as its users run it.
+type tool struct {
+	name  string
+	argv  []string
+	setup [][]string // commands that must succeed first
+	undo  [][]string // commands that take them back
+
+	times  []float64
+	failed error
+}
+
+// tools returns the tools; others are compared with the first.
+func tools(dir, waymark string, t *target) []*tool {
+	pid := t.pid()
+	// perf keeps its own copy of the notes, and the marker becomes an event of the kernel.
+	learn := [][]string{
+		{"perf", "buildid-cache", "--add", t.path},
+		{"perf", "probe", "--quiet", "--add", "sdt_bench:hit"},
+	}
+	forget := [][]string{
+		{"perf", "probe", "--quiet", "--del", "sdt_bench:hit"},
+		{"perf", "buildid-cache", "--remove", t.path},
+	}
+	return []*tool{
+		{name: "waymark stat", argv: []string{waymark, "stat", "-p", pid, markerName}},
+		{name: "perf stat", argv: []string{"perf", "stat", "-e", "sdt_bench:hit", "-p", pid}, setup: learn, undo: forget},
+		{name: "bpftrace count()", argv: []string{"bpftrace", "-p", pid, "-e", "usdt:" + t.path + ":" + markerName + " { @ = count() }"}},
+		{name: "waymark trace", argv: []string{waymark, "trace", "-p", pid, markerName}},
+		{name: "perf record", argv: []string{"perf", "record", "-q", "-o", filepath.Join(dir, "perf.data"), "-e", "sdt_bench:hit", "-p", pid}},
+		{name: "bpftrace printf()", argv: []string{"bpftrace", "-p", pid, "-e", "usdt:" + t.path + ":" + markerName + ` { printf("%d %d\n", arg0, arg1) }`}},
+	}
+}
+
+// prepare reports why the tool cannot be used, if it cannot.
+func (tool *tool) prepare() error {
+	if _, err := exec.LookPath(tool.argv[0]); err != nil {
+		return err
+	}
+	for i, argv := range tool.setup {
+		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+			runAll(tool.undo[len(tool.undo)-i:])
+			return fmt.Errorf("%s: %w: %s", strings.Join(argv, " "), err, lastLine(out))
+		}
+	}
+	return nil
+}
+
+func (tool *tool) cleanUp() { runAll(tool.undo) }
+
+// runAll runs commands that undo others; there is nothing to do about one that fails.
+func runAll(commands [][]string) {
+	for _, argv := range commands {
+		exec.Command(argv[0], argv[1:]...).Run()
+	}
+}
+
+// process is a tool that runs.
+type process struct {
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	once   bool
+	err    error
+}
+
+// start runs the tool with its output thrown away, as cheaply for it as a pipe to nobody.
+func (tool *tool) start() (*process, error) {
+	p := &process{cmd: pinned(1, tool.argv[0], tool.argv[1:]...)}
+	p.cmd.Stderr = &p.stderr
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// stop interrupts the tool as Ctrl-C does and waits until it has detached.
+func (p *process) stop() error {
+	if p.once {
+		return p.err
+	}
+	p.once = true
+	p.cmd.Process.Signal(syscall.SIGINT)
+	timer := time.AfterFunc(30*time.Second, func() { p.cmd.Process.Kill() })
+	err := p.cmd.Wait()
+	timer.Stop()
+	var exit *exec.ExitError
+	// perf ends with the signal it got; that is no failure.
+	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGINT {
+		err = nil
+	}
+	if err != nil {
+		p.err = fmt.Errorf("%s: %w: %s", filepath.Base(p.cmd.Path), err, lastLine(p.stderr.Bytes()))
+	}
+	return p.err
+}
+
+func lastLine(text []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return lines[len(lines)-1]
+}
