@@ -80,7 +80,7 @@ func (r *Raw) decode(b []byte) error {
 // Value returns the 8 bytes of value i of a plan without a record; ok is false when the event
 // has no such value.
 func (r *Raw) Value(i int) (v uint64, ok bool) {
-	if i < 0 || 8*i+8 > len(r.Body) {
+	if i < 0 || i >= len(r.Body)/8 {
 		return 0, false
 	}
 	return binary.NativeEndian.Uint64(r.Body[8*i:]), true
@@ -88,7 +88,7 @@ func (r *Raw) Value(i int) (v uint64, ok bool) {
 
 // Field returns size bytes at an offset of the record.
 func (r *Raw) Field(offset, size int) ([]byte, bool) {
-	if offset < 0 || size < 0 || offset+size > len(r.Body) {
+	if offset < 0 || size < 0 || size > len(r.Body) || offset > len(r.Body)-size {
 		return nil, false
 	}
 	return r.Body[offset : offset+size], true
@@ -96,8 +96,11 @@ func (r *Raw) Field(offset, size int) ([]byte, bool) {
 
 // Text returns what was kept of string i of a plan p, whose length is n.
 func (r *Raw) Text(p *Plan, i int, n uint64) ([]byte, bool) {
+	if i < 0 || i >= len(p.Strings) {
+		return nil, false
+	}
 	at := p.bodySize() + i*r.Slot
-	if i < 0 || at+r.Slot > len(r.Body) {
+	if at+r.Slot > len(r.Body) {
 		return nil, false
 	}
 	return r.Body[at : at+int(min(n, uint64(r.Slot)))], true

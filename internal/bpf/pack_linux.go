@@ -31,10 +31,17 @@ func (p *packer) add(plan *Plan) (program, index int) {
 	return program, index
 }
 
+// dispatchSize is how many instructions a plan takes of the dispatch, at most.
+const dispatchSize = 3
+
 // measure returns how many instructions a plan takes at most, dispatch included.
 func (p *packer) measure(plan *Plan) int {
 	a := p.base
 	a.sleepable = true // the longer form
 	a.plan(0, plan)
-	return 2*len(a.ins) + 4 // wide instructions count twice
+	size := dispatchSize
+	for i := range a.ins {
+		size += int(a.ins[i].Width())
+	}
+	return size
 }
