@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waymark-trace/waymark/internal/peer"
+)
+
+// TestJSON holds the output to its contract: one object a line, with a figure and its unit,
+// and a ratio to another case of the same benchmark.
+func TestJSON(t *testing.T) {
+	for _, name := range []string{"disabled", "enabled"} {
+		checkJSON(t, name, "--rounds", "1", "--json", name)
+	}
+}
+
+func TestTracers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every tracer")
+	}
+	peer.Root(t)
+	peer.Need(t, "perf", "bpftrace")
+	// Benchmarks build the module's commands from its root.
+	if err := os.Chdir(".."); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chdir("bench")
+	for _, r := range checkJSON(t, "tracers", "--rounds", "1", "--json", "tracers") {
+		if r.Skipped != "" {
+			t.Errorf("%s was skipped: %s", r.Case, r.Skipped)
+		}
+	}
+}
+
+func checkJSON(t *testing.T, bench string, args ...string) []result {
+	t.Helper()
+	var out bytes.Buffer
+	if err := run(args, &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	var results []result
+	cases := make(map[string]bool)
+	for line := range strings.Lines(out.String()) {
+		var r result
+		d := json.NewDecoder(strings.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&r); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		measured := r.Value != nil && *r.Value > 0 && r.Unit == "ns"
+		if r.Bench != bench || r.Case == "" || cases[r.Case] || measured == (r.Skipped != "") {
+			t.Errorf("%q is no result of benchmark %s", line, bench)
+		}
+		if (r.RatioTo != "") != (r.Ratio != nil) || r.RatioTo != "" && !cases[r.RatioTo] {
+			t.Errorf("%q is compared with no case before it", line)
+		}
+		cases[r.Case] = true
+		results = append(results, r)
+	}
+	if len(results) == 0 {
+		t.Errorf("benchmark %s has no results", bench)
+	}
+	return results
+}
+
+func TestTable(t *testing.T) {
+	var out bytes.Buffer
+	results := []result{figure("a", 2, "", 0), figure("b", 3, "a", 2), skipped("c", "no %s", "peer")}
+	if err := printTable(&out, benchmark{name: "x", what: "what"}, results); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Fields(out.String())
+	want := strings.Fields("x: what a 2.000 ns b 3.000 ns 1.500 × a c skipped: no peer")
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestUnknownName(t *testing.T) {
+	if err := run([]string{"nonsense"}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "disabled") {
+		t.Errorf("the error is %v, want one that says what there is", err)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		in   []float64
+		want float64
+	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 2, 9}, 3}} {
+		if got := median(c.in); got != c.want {
+			t.Errorf("median(%v) = %v, want %v", c.in, got, c.want)
+		}
+	}
+}
