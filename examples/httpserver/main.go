@@ -48,6 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.IntVar(&l.clients, "clients", 4, "clients that send them")
 	flags.DurationVar(&l.pause, "pause", 0, "pause of a client before each request")
 	flags.IntVar(&l.keys, "keys", 512, "different pages that they ask for")
+	watch := flags.Duration("watch", 0, "print what in-process probes saw, as a line of JSON, this often")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -55,6 +56,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return errors.New("-cache, -clients and -keys must be positive, -load not negative")
 	}
 
+	if *watch > 0 {
+		stop, err := watchMarkers(*watch, stdout)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	s := newServer(*pages)
 	end, err := s.serve(*addr, func(url string) (int64, error) {
 		fmt.Fprintf(stdout, "listening on %s\n", url)

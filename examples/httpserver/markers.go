@@ -11,7 +11,7 @@ var (
 	// requestStart and requestEnd: a handler begins and ends, on one goroutine, so that the
 	// time between the two is the request's.
 	requestStart = marker.New2[string, uint64]("http:request_start", "path %s id %d")
-	requestEnd   = marker.New3[string, int, int64]("http:request_end", "path %s status %d bytes %d")
+	requestEnd   = marker.New4[string, uint64, int, int64]("http:request_end", "path %s id %d status %d bytes %d")
 
 	// cacheHit and cacheMiss: a page was found ready, or had to be rendered.
 	cacheHit  = marker.New1[string]("cache:hit", "key %s")

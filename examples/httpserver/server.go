@@ -34,11 +34,12 @@ func (s *server) page(w http.ResponseWriter, r *http.Request) {
 func (s *server) marked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.started.Add(1)
-		requestStart.Mark(r.URL.Path, s.ids.Add(1))
+		id := s.ids.Add(1)
+		requestStart.Mark(r.URL.Path, id)
 		reply := &response{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
 			s.ended.Add(1)
-			requestEnd.Mark(r.URL.Path, reply.status, reply.bytes)
+			requestEnd.Mark(r.URL.Path, id, reply.status, reply.bytes)
 		}()
 		next.ServeHTTP(reply, r)
 	})

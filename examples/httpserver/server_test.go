@@ -47,7 +47,7 @@ func TestLoadIsCountedByMarkers(t *testing.T) {
 			return requestStart.Register(func(path string, id uint64) { n.Add(1); ids.Add(int64(id)) })
 		}, &requestStart.Marker),
 		"http:request_end": probe(t, func(n *atomic.Int64) (*marker.Probe, error) {
-			return requestEnd.Register(func(path string, status int, size int64) {
+			return requestEnd.Register(func(path string, id uint64, status int, size int64) {
 				if strings.HasPrefix(path, "/page/") && status == 200 {
 					n.Add(1)
 				}
