@@ -198,9 +198,16 @@ func drain(t testing.TB, tr *Tracer) []*Event {
 // helperEnv makes the test binary act as another program: a tracer to be killed.
 const helperEnv = "WAYMARK_TRACER_HELPER"
 
+// unprivilegedEnv makes it somebody without privilege.
+const unprivilegedEnv = "WAYMARK_TRACER_UNPRIVILEGED"
+
 func TestMain(m *testing.M) {
 	if pid := os.Getenv(helperEnv); pid != "" {
 		helper(pid)
+		return
+	}
+	if target := os.Getenv(unprivilegedEnv); target != "" {
+		unprivileged(target)
 		return
 	}
 	var err error

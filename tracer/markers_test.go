@@ -1,0 +1,159 @@
+package tracer
+
+import (
+	"debug/elf"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/schema"
+	"github.com/waymark-trace/waymark/sdt"
+)
+
+func site(name string, at uint64, ops ...sdt.Operand) sdt.Site {
+	return sdt.Site{Note: sdt.Note{Provider: "p", Name: name, Location: sdt.Addr(at)}, Address: sdt.Addr(at),
+		Offset: sdt.Offset(at), Operands: ops}
+}
+
+func register(size int, signed bool) sdt.Operand {
+	return sdt.Operand{Kind: sdt.Register, Base: sdt.RAX, Size: size, Signed: signed}
+}
+
+var errNoRegister = fmt.Errorf("no such register")
+
+func TestMarkersOfOperands(t *testing.T) {
+	f := &File{machine: elf.EM_X86_64, goid: -1}
+	bad := sdt.Operand{Kind: sdt.Unreadable, Size: 8, Float: true, Err: errNoRegister}
+	markers := markersOf(f, []sdt.Site{
+		site("many", 16, register(4, true), register(1, false), bad),
+		site("none", 32),
+		site("many", 48, register(4, false), register(8, false), register(8, false), bad),
+		site("none", 32, register(8, true)), // contradicts the one before
+	}, nil)
+	want := map[string][]Field{
+		"none": nil,
+		"many": {
+			{Name: "arg1", Type: "int64", Kind: field.Int64},
+			{Name: "arg2", Type: "uint64", Kind: field.Uint64},
+			{Name: "arg3", Type: "uint64", Kind: field.Uint64},
+			{Name: "arg4", Type: "float64", Kind: field.Float64, Unavailable: errNoRegister},
+		},
+	}
+	got := map[string][]Field{}
+	for _, m := range markers {
+		got[m.Name] = m.Fields
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b error) bool { return a == b })); diff != "" {
+		t.Errorf("fields (-want +got):\n%s", diff)
+	}
+	if len(f.Problems) != 1 || len(markers[1].Sites) != 1 {
+		t.Errorf("two notes that contradict each other: %d sites, problems %v", len(markers[1].Sites), f.Problems)
+	}
+}
+
+func TestMarkersOfSchema(t *testing.T) {
+	f := &File{machine: elf.EM_X86_64, goid: -1}
+	text := []schema.Field{{Name: "path", Type: "string", Kind: field.String, Verb: "%s"}}
+	doc := &schema.Document{Markers: []schema.Marker{
+		{Provider: "p", Name: "a", Format: "path %s", Typed: true, Location: 16, Fields: text},
+		{Provider: "p", Name: "a", Format: "path %s", Typed: true, Location: 32, Fields: text},
+		{Provider: "p", Name: "a", Format: "n %d", Typed: true, Location: 48, Fields: []schema.Field{{Name: "n", Type: "int", Kind: field.Int}}},
+		{Provider: "p", Name: "untyped", Format: "n %d", Location: 64},
+		{Provider: "p", Name: "other", Typed: true, Location: 80},
+	}}
+	op := register(8, true)
+	markers := markersOf(f, []sdt.Site{site("a", 16, op), site("a", 32, op), site("a", 48, op), site("untyped", 64, op), site("wrong", 80, op)}, doc)
+	var got []string
+	for _, m := range markers {
+		got = append(got, fmt.Sprint(m.Name, " ", len(m.Sites), " ", m.Typed, " ", m.Format, " ", m.Fields[0].Name, " ", m.Fields[0].Type))
+	}
+	want := []string{"a 2 true path %s path string", "a 1 true n %d n int", "untyped 1 false n %d arg1 int64", "wrong 1 false  arg1 int64"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(f.Problems) != 1 {
+		t.Errorf("a note that contradicts the schema: problems %v", f.Problems)
+	}
+}
+
+func TestCommonKind(t *testing.T) {
+	for _, test := range []struct{ a, b, want field.Kind }{
+		{field.Int32, field.Int32, field.Int32},
+		{field.Int8, field.Int64, field.Int64},
+		{field.Uint16, field.Uint8, field.Uint16},
+		{field.Int8, field.Uint8, field.Int16},
+		{field.Int8, field.Uint16, field.Int32},
+		{field.Int32, field.Uint32, field.Int64},
+		{field.Int64, field.Uint8, field.Int64},
+		{field.Int64, field.Uint64, field.Int64},
+		{field.Float32, field.Float64, field.Float64},
+		{field.Float32, field.Int32, field.Uint64},
+	} {
+		for _, pair := range [][2]field.Kind{{test.a, test.b}, {test.b, test.a}} {
+			if got := commonKind(pair[0], pair[1]); got != test.want {
+				t.Errorf("%v and %v are %v, want %v", pair[0], pair[1], got, test.want)
+			}
+		}
+	}
+}
+
+func TestExtend(t *testing.T) {
+	for _, test := range []struct {
+		bits   uint64
+		size   int
+		signed bool
+		want   uint64
+	}{
+		{0xffff_ff80, 1, true, 1<<64 - 128},
+		{0xffff_ff80, 1, false, 0x80},
+		{0x1_8000_0000, 4, true, 0xffff_ffff_8000_0000},
+		{0x1_8000_0000, 4, false, 0x8000_0000},
+		{0x8000, 2, true, 0xffff_ffff_ffff_8000},
+		{1 << 63, 8, true, 1 << 63},
+		{7, 0, true, 7},
+	} {
+		if got := extend(test.bits, test.size, test.signed); got != test.want {
+			t.Errorf("%#x as %d bytes, signed %t: %#x, want %#x", test.bits, test.size, test.signed, got, test.want)
+		}
+	}
+}
+
+// FuzzValues reads arbitrary bytes as the events of every sort of site.
+func FuzzValues(f *testing.F) {
+	f.Add([]byte{}, uint64(0), 0, 256)
+	f.Add(make([]byte, 300), ^uint64(0), 32, 1)
+	file := &File{machine: elf.EM_X86_64, goid: 152}
+	doc := &schema.Document{Markers: []schema.Marker{{Provider: "p", Name: "record", Typed: true, Location: 16, Fields: []schema.Field{
+		{Kind: field.String}, {Kind: field.Int8, Offset: 16}, {Kind: field.Bytes, Offset: 24}, {Kind: field.Float32, Offset: 48}}}}}
+	var probes []*probe
+	for _, m := range markersOf(file, []sdt.Site{
+		site("record", 16),
+		site("operands", 32, register(1, true), sdt.Operand{Kind: sdt.Memory, Size: 4, Float: true, Base: sdt.RSP}, sdt.Operand{Kind: sdt.Constant, Size: 8, Value: 9}),
+		site("operands", 48, sdt.Operand{Kind: sdt.Memory, Size: 8, Float: true, Base: sdt.RSP}),
+	}, doc) {
+		for i := range m.Sites {
+			p, err := newProbe(m, i, 0)
+			if err != nil {
+				f.Fatal(err)
+			}
+			probes = append(probes, p)
+		}
+	}
+	f.Fuzz(func(t *testing.T, body []byte, failed uint64, slot, limit int) {
+		raw := &bpf.Raw{Body: body, Failed: failed, Slot: slot & 4095}
+		limit = 1 + limit&4095
+		for _, p := range probes {
+			values := p.values(raw, limit)
+			if len(values) != len(p.marker.Fields) {
+				t.Fatalf("%d values of %d fields", len(values), len(p.marker.Fields))
+			}
+			for _, v := range values {
+				if len(v.Text) > min(limit, v.Len) {
+					t.Errorf("text of %d bytes, length %d, limit %d", len(v.Text), v.Len, limit)
+				}
+			}
+		}
+	})
+}
