@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+const demoLong = `Shows what waymark does, on a real web server, in a few seconds.
+
+It builds the example server, links it so that every tracer sees its markers, lists them,
+runs the server under a load of its own on the loopback interface, counts the markers' hits
+while it runs, and shows how long requests took, from pairs of markers joined by goroutine.
+It ends by itself. Where the kernel's tracing is not permitted, probes inside the server do
+the looking instead, and it says so.`
+
+const (
+	modulePath  = "github.com/waymark-trace/waymark"
+	demoProgram = modulePath + "/examples/httpserver"
+)
+
+// demoLoad is a load of some five seconds.
+var demoLoad = []string{"-load", "12000", "-clients", "8", "-pause", "2ms"}
+
+func newDemoCommand(env *Env) *cobra.Command {
+	return &cobra.Command{
+		Use:     "demo",
+		Short:   "Show what waymark does, on a real web server",
+		Long:    demoLong,
+		Example: "  go run ./cmd/waymark demo        in a clone of waymark",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return env.demo(cmd.Context()) },
+	}
+}
+
+func (e *Env) demo(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "waymark-demo")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	server := filepath.Join(dir, "server")
+
+	e.step("go build -o server ./examples/httpserver", "a web server with five markers")
+	if err := e.buildDemo(ctx, server); err != nil {
+		return err
+	}
+	report, linkErr := link.File(server, "")
+	if linkErr == nil {
+		e.step("waymark link server", "gives every marker an address and an SDT note")
+		fmt.Fprintf(e.Stdout, "linked server: %s\n", plural(len(report.Markers), "marker"))
+		if err := e.demoList(ctx, server); err != nil {
+			return err
+		}
+	} else if !errors.Is(linkErr, link.ErrNotELF) {
+		return linkErr
+	}
+	err = e.demoKernel(ctx, server)
+	var denied *tracer.PermissionError
+	if errors.As(err, &denied) || errors.Is(err, tracer.ErrNotSupported) {
+		e.message("the kernel engine cannot be used here: %v", err)
+		if denied != nil && denied.Hint != "" {
+			e.hint("%s", denied.Hint)
+		}
+		e.message("probes inside the server look instead")
+		return e.demoInProcess(ctx, server)
+	}
+	return err
+}
+
+// step shows the command that a user would type.
+func (e *Env) step(command, what string) {
+	st := styleFor(e.Stdout)
+	fmt.Fprintf(e.Stdout, "\n%s  %s\n", st.bold("$ "+command), st.dim("# "+what))
+}
+
+// buildDemo builds the example from the module that the current directory is in.
+func (e *Env) buildDemo(ctx context.Context, out string) error {
+	done := e.progress("building the example server, which the first time takes a while")
+	defer done()
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, demoProgram)
+	text, err := cmd.CombinedOutput()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return withHint(errors.New("the demo builds its example, and there is no go command"), "install Go from https://go.dev/dl")
+	case err != nil:
+		return withHint(fmt.Errorf("building the example server: %w\n%s", err, bytes.TrimSpace(text)),
+			"run the demo in a clone of waymark, or in a module that requires %s", modulePath)
+	}
+	return nil
+}
+
+func (e *Env) demoList(ctx context.Context, server string) error {
+	markers, err := tracer.Find(ctx, tracer.Target{Path: server})
+	if err != nil {
+		if errors.Is(err, tracer.ErrNotSupported) {
+			return nil
+		}
+		return err
+	}
+	e.step("waymark list server", "perf list, bpftrace -l and gdb's info probes show them too")
+	t := table{right: []bool{false, false}}
+	for _, m := range markers {
+		var fields []string
+		for _, f := range m.Fields {
+			fields = append(fields, f.Name+" "+f.Type)
+		}
+		t.add(m.FullName(), strings.Join(fields, ", "))
+	}
+	for _, line := range t.lines() {
+		fmt.Fprintln(e.Stdout, line)
+	}
+	return nil
+}
+
+// demoKernel runs the server under its load with the kernel engine attached.
+func (e *Env) demoKernel(ctx context.Context, server string) error {
+	var stdout lockedBuffer
+	c, err := tracer.Start(context.WithoutCancel(ctx), append([]string{server}, demoLoad...), &tracer.StartOptions{Stdout: &stdout, Stderr: e.Stderr})
+	if err != nil {
+		return err
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- c.Wait() }()
+	ended := false
+	defer func() {
+		if !ended {
+			c.Kill()
+			<-exited
+		}
+	}()
+	target := tracer.Target{PID: c.PID()}
+	markers, err := tracer.Find(ctx, target)
+	if err != nil {
+		return err
+	}
+	counter, err := tracer.Count(target, markers, nil)
+	if err != nil {
+		return err
+	}
+	defer counter.Close()
+	pair, err := tracer.Select(markers, []string{"http:request_*"})
+	if err != nil {
+		return err
+	}
+	events, err := tracer.Trace(target, pair, nil)
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	if err := c.Resume(); err != nil {
+		return err
+	}
+
+	e.step("waymark stat -p "+fmt.Sprint(c.PID()), "live; the server sends itself requests")
+	view := newDemoView(e, markers)
+	latencies := newLatencies()
+	paired := make(chan error, 1)
+	go func() { paired <- pairByGoroutine(events, latencies) }()
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for !ended {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-exited:
+			ended = true
+			if err != nil {
+				return fmt.Errorf("the example server: %w", err)
+			}
+		case <-tick.C:
+		}
+		counts, err := counter.Read()
+		if err != nil {
+			return err
+		}
+		for _, n := range counts {
+			view.set(n.Marker.FullName(), n.Count)
+		}
+		view.draw(ended)
+	}
+	if err := events.Stop(); err != nil {
+		return err
+	}
+	if err := <-paired; err != nil {
+		return err
+	}
+	lost, err := events.Lost()
+	if err != nil {
+		return err
+	}
+	e.step("waymark trace -p "+fmt.Sprint(c.PID())+" 'http:request_*'", "start and end of a request, joined by goroutine")
+	latencies.print(e.Stdout)
+	return view.verdict(stdout.Bytes(), "the kernel", fmt.Sprintf("; %s lost", plural(lost, "event")))
+}
+
+// pairByGoroutine joins http:request_start and http:request_end until the events end.
+func pairByGoroutine(events *tracer.Tracer, l *latencies) error {
+	begun := make(map[int64]time.Duration)
+	for {
+		ev, err := events.Next(context.Background())
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch ev.Marker.Name {
+		case "request_start":
+			begun[ev.Goroutine] = ev.Monotonic
+		case "request_end":
+			if at, ok := begun[ev.Goroutine]; ok {
+				delete(begun, ev.Goroutine)
+				l.add(ev.Monotonic - at)
+			}
+		}
+	}
+}
