@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// testELF builds a small 64-bit little-endian file: code at 0x1000, writable data at 0x2000
+// testELF builds a small 64-bit file: code at 0x1000, writable data at 0x2000
 // of which the second half is not in the file, and sections.
 type testELF struct {
 	kind     elf.Type
@@ -19,6 +19,7 @@ type testELF struct {
 	flags    elf.SectionFlag // of the notes
 	buildID  []byte
 	dataFlag elf.ProgFlag
+	order    binary.ByteOrder // of all but the notes
 	err      error
 }
 
@@ -35,7 +36,7 @@ const (
 )
 
 func newELF(notes ...Note) *testELF {
-	e := &testELF{kind: elf.ET_DYN, machine: elf.EM_X86_64, dataFlag: elf.PF_R | elf.PF_W,
+	e := &testELF{kind: elf.ET_DYN, machine: elf.EM_X86_64, dataFlag: elf.PF_R | elf.PF_W, order: testOrder,
 		buildID: []byte{0xde, 0xad, 0xbe, 0xef}}
 	for _, n := range notes {
 		if e.notes, e.err = AppendNote(e.notes, n); e.err != nil {
@@ -76,7 +77,7 @@ func (e *testELF) bytes(t testing.TB) []byte {
 		}
 		entries, names := make([]byte, 24), []byte{0}
 		for _, s := range table.list {
-			entries = pack(t, entries, elf.Sym64{Name: uint32(len(names)), Info: elf.ST_INFO(elf.STB_GLOBAL, s.kind), Shndx: 1, Value: s.addr})
+			entries = e.pack(t, entries, elf.Sym64{Name: uint32(len(names)), Info: elf.ST_INFO(elf.STB_GLOBAL, s.kind), Shndx: 1, Value: s.addr})
 			names = append(append(names, s.name...), 0)
 		}
 		strings := uint32(len(sections)) + 1
@@ -99,10 +100,10 @@ func (e *testELF) bytes(t testing.TB) []byte {
 		s.Off, s.Size = at+uint64(len(body)), uint64(len(s.data))
 		body = append(body, s.data...)
 	}
-	note := pack(t, nil, elf.Chdr32{}) // three words of header
-	binary.LittleEndian.PutUint32(note, 4)
-	binary.LittleEndian.PutUint32(note[4:], uint32(len(e.buildID)))
-	binary.LittleEndian.PutUint32(note[8:], gnuBuildID)
+	note := e.pack(t, nil, elf.Chdr32{}) // three words of header
+	e.order.PutUint32(note, 4)
+	e.order.PutUint32(note[4:], uint32(len(e.buildID)))
+	e.order.PutUint32(note[8:], gnuBuildID)
 	note = append(append(note, "GNU\x00"...), e.buildID...)
 	progs := []elf.Prog64{
 		{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Off: testCodeAt, Vaddr: testCode, Filesz: testHalf, Memsz: testHalf},
@@ -113,20 +114,23 @@ func (e *testELF) bytes(t testing.TB) []byte {
 		Ehsize: 64, Phentsize: 56, Phnum: uint16(len(progs)), Shentsize: 64, Shnum: uint16(len(sections)), Shstrndx: uint16(len(sections) - 1)}
 	copy(header.Ident[:], elf.ELFMAG)
 	header.Ident[elf.EI_CLASS], header.Ident[elf.EI_DATA], header.Ident[elf.EI_VERSION] = 2, 1, 1
+	if e.order == binary.BigEndian {
+		header.Ident[elf.EI_DATA] = 2
+	}
 
 	file := make([]byte, at)
-	copy(file, pack(t, pack(t, nil, header), progs))
+	copy(file, e.pack(t, e.pack(t, nil, header), progs))
 	copy(file[0x200:], note)
 	file = append(file, body...)
 	for _, s := range sections {
-		file = pack(t, file, s.Section64)
+		file = e.pack(t, file, s.Section64)
 	}
 	return file
 }
 
-func pack(t testing.TB, dst []byte, v any) []byte {
+func (e *testELF) pack(t testing.TB, dst []byte, v any) []byte {
 	t.Helper()
-	dst, err := binary.Append(dst, binary.LittleEndian, v)
+	dst, err := binary.Append(dst, e.order, v)
 	if err != nil {
 		t.Fatal(err)
 	}

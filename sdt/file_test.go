@@ -3,6 +3,7 @@ package sdt
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -178,6 +179,11 @@ func TestSymbols(t *testing.T) {
 		}
 	}
 
+	long := newELF(Note{Provider: "p", Name: "n", Location: site, Args: strings.Repeat("l", maxSymbolName+1) + "(%rip)"})
+	if got := long.read(t).Sites[0].Operands[0]; got.Kind != Unreadable || !strings.Contains(got.Err.Error(), "more than 4096") {
+		t.Errorf("long name: got %v", got.Err)
+	}
+
 	e := newELF(Note{Provider: "p", Name: "n", Location: site, Args: "8@8+one(,%rax,8)"})
 	e.kind, e.symbols = elf.ET_EXEC, full
 	want := Operand{Text: "8@8+one(,%rax,8)", Kind: Memory, Size: 8, Index: RAX, Scale: 8, Disp: 0x2018, Symbol: "one"}
@@ -231,6 +237,39 @@ func TestManyOperands(t *testing.T) {
 	last := f.Sites[len(f.Sites)-1].Operands
 	if len(last) != 1 || !errors.Is(last[0].Err, errFileOperands) {
 		t.Errorf("%d sites, the last has %d operands", len(f.Sites), len(last))
+	}
+}
+
+// Many addresses of one name are counted no further; a symbol table without strings says so.
+func TestOddSymbolTables(t *testing.T) {
+	e := newELF(Note{Provider: "p", Name: "n", Location: testCode, Args: "8@s(%rip)"})
+	for i := range 50 {
+		e.symbols = append(e.symbols, testSymbol{"s", uint64(i), elf.STT_OBJECT})
+	}
+	if got := e.read(t).Sites[0].Operands[0]; got.Err == nil || !strings.Contains(got.Err.Error(), "at 16 addresses or more") {
+		t.Errorf("got %v", got.Err)
+	}
+	data := e.bytes(t)
+	shoff := testOrder.Uint64(data[40:])
+	testOrder.PutUint32(data[shoff+2*64+40:], 0) // .symtab's sh_link
+	f, err := Read(bytes.NewReader(data))
+	if err != nil || !strings.Contains(fmt.Sprint(f.Sites[0].Operands[0].Err), "no string table") {
+		t.Errorf("got %+v, %v", f, err)
+	}
+}
+
+// The same file in the other byte order says the same.
+func TestBigEndian(t *testing.T) {
+	be := binary.BigEndian
+	e := newELF()
+	e.order, e.machine = be, elf.EM_S390
+	e.notes = encode(be, "stapsdt\x00", 3, append(doubles(be, testCode+8, 0, testData+2), "p\x00n\x008@%r1 4@5\x00"...))
+	f := e.read(t)
+	if f.Machine != elf.EM_S390 || f.BuildID != "deadbeef" || len(f.Problems) > 0 || len(f.Sites) != 1 {
+		t.Fatalf("got %+v", f)
+	}
+	if s := f.Sites[0]; s.Offset != testCodeAt+8 || s.CounterOffset != testDataAt+2 || len(s.Operands) != 2 {
+		t.Errorf("got %+v", s)
 	}
 }
 

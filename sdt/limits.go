@@ -15,6 +15,7 @@ const (
 	maxSegments     = 1 << 16
 	maxNameTable    = 16 << 20  // section names
 	maxSymbolBytes  = 512 << 20 // a symbol table, its strings
-	maxSegmentNotes = 64 << 10  // a PT_NOTE segment searched for the build id
-	maxProblems     = 4096      // kept in a File
+	maxSymbolName   = 4096
+	maxSegmentNotes = 64 << 10 // a PT_NOTE segment searched for the build id
+	maxProblems     = 4096     // kept in a File
 )

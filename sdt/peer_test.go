@@ -169,6 +169,14 @@ func TestLibstdcxx(t *testing.T) {
 	}
 }
 
+func TestSmallFiles(t *testing.T) {
+	for _, name := range []string{"exec64", "exec32", "stripped64"} {
+		if f := compareReadelf(t, "testdata/elf/"+name); len(f.Sites) != 2 {
+			t.Errorf("%s: %d sites", name, len(f.Sites))
+		}
+	}
+}
+
 // The compiler decides the operand forms: build one program in several ways.
 func TestCompiled(t *testing.T) {
 	peer.Header(t, "sys/sdt.h")

@@ -23,16 +23,15 @@ func (im *image) resolve(sites []Site) {
 	t := symbolTable{wanted: map[string][]Addr{}}
 	for i := range sites {
 		for _, o := range sites[i].Operands {
-			if o.Kind == Memory && o.Symbol != "" {
+			if o.Kind == Memory && o.Symbol != "" && len(o.Symbol) <= maxSymbolName {
 				t.wanted[o.Symbol] = nil
 				t.longest = max(t.longest, len(o.Symbol))
 			}
 		}
 	}
-	if len(t.wanted) == 0 {
-		return
+	if len(t.wanted) > 0 {
+		t.load(im)
 	}
-	t.load(im)
 	for i := range sites {
 		for j := range sites[i].Operands {
 			o := &sites[i].Operands[j]
@@ -59,6 +58,8 @@ func (t *symbolTable) lookup(name string) (Addr, error) {
 	switch {
 	case len(addrs) == 1:
 		return addrs[0], nil
+	case len(name) > maxSymbolName:
+		return 0, fmt.Errorf("a symbol name of %d bytes: more than %d", len(name), maxSymbolName)
 	case t.err != nil:
 		return 0, t.err
 	case len(addrs) == maxSameName:
