@@ -69,7 +69,9 @@ func linkFile(path, out string) (*Report, error) {
 	if report.Unchanged && out == path {
 		return report, nil
 	}
-	return report, replaceFile(out, linked, info)
+	lost, err := replaceFile(out, linked, path, info)
+	report.Warnings = append(report.Warnings, lost...)
+	return report, err
 }
 
 // Link returns the linked form of an executable. It does not change data.
@@ -106,12 +108,12 @@ func Link(data []byte) ([]byte, *Report, error) {
 	return linked, report, nil
 }
 
-// replaceFile writes data to a temporary file beside path, then renames it to path. A crash
-// leaves either the old file or the new one.
-func replaceFile(path string, data []byte, like os.FileInfo) (err error) {
+// replaceFile writes data to a temporary file beside path, with what can be kept of the file
+// it comes from, then renames it to path. A crash leaves either the old file or the new one.
+func replaceFile(path string, data []byte, from string, like os.FileInfo) (lost []string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".link*")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -120,20 +122,20 @@ func replaceFile(path string, data []byte, like os.FileInfo) (err error) {
 		}
 	}()
 	if _, err := f.Write(data); err != nil {
-		return err
+		return nil, err
 	}
-	keepOwner(f, like)
+	lost = keepAttributes(f, from, like)
 	// After the owner: changing it clears the set-user-ID bits.
 	if err := f.Chmod(like.Mode()); err != nil {
-		return err
+		return lost, err
 	}
 	if err := f.Sync(); err != nil {
-		return err
+		return lost, err
 	}
 	if err := f.Close(); err != nil {
-		return err
+		return lost, err
 	}
-	return os.Rename(f.Name(), path)
+	return lost, os.Rename(f.Name(), path)
 }
 
 // stubAddress is the stub of the i-th marker in address order.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -170,6 +171,29 @@ func checkLoadedPart(t *testing.T, path string, before []byte) {
 	}
 	if changed != len(want) {
 		t.Errorf("%d words of data changed, want %d: one in each marker", changed, len(want))
+	}
+}
+
+// A file's capabilities and attributes survive, and so does what it is a link to.
+func TestLinkKeepsAttributes(t *testing.T) {
+	needLinux(t)
+	path := gobuild.Build(t, gobuild.Config{}, "testdata/allkinds")
+	if err := syscall.Setxattr(path, "user.waymark", []byte("kept"), 0); err != nil {
+		t.Skipf("this file system has no extended attributes: %v", err)
+	}
+	alias := filepath.Join(t.TempDir(), "alias")
+	if err := os.Symlink(path, alias); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := link.File(alias, ""); err != nil {
+		t.Fatal(err)
+	}
+	value := make([]byte, 16)
+	if n, err := syscall.Getxattr(path, "user.waymark", value); err != nil || string(value[:n]) != "kept" {
+		t.Errorf("attribute is %q, %v", value[:n], err)
+	}
+	if to, err := os.Readlink(alias); err != nil || to != path {
+		t.Errorf("the symbolic link points to %q, %v", to, err)
 	}
 }
 
