@@ -6,7 +6,7 @@ import "time"
 type Event struct {
 	Time      time.Time
 	Monotonic time.Duration // CLOCK_MONOTONIC at the hit
-	PID       int
+	PID       int           // as this process sees it; 0 when it is in a PID namespace below
 	TID       int
 	CPU       int
 	Comm      string

@@ -1,11 +1,13 @@
 package tracer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -254,5 +256,22 @@ func TestTracePostgreSQL(t *testing.T) {
 			}
 			closeNow(t, tr)
 		})
+	}
+}
+
+// In a PID namespace of its own, as in a container, a tracer reports the numbers that it sees
+// itself. The test runs the others in one.
+func TestTraceInPIDNamespace(t *testing.T) {
+	peer.Root(t)
+	unshare := peer.Need(t, "unshare")[0]
+	tick(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(unshare, "--pid", "--fork", "--mount-proc", self,
+		"-test.run=^(TestTraceValues|TestCountPID)$", "-test.v").CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("--- PASS: TestTraceValues")) {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -75,7 +75,11 @@ func (t *Tracer) units(files []File, o Options) ([]unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := traceProgram{record: record, g: g, ring: t.ring.FD(), lost: t.missed.FD(), maxString: max(o.MaxString, 1)}
+	pids, err := ownPIDNamespace()
+	if err != nil {
+		return nil, err
+	}
+	base := traceProgram{pids: pids, record: record, g: g, ring: t.ring.FD(), lost: t.missed.FD(), maxString: max(o.MaxString, 1)}
 
 	p := newPacker(base)
 	var at [][]placed

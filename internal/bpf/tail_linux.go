@@ -1,0 +1,68 @@
+package bpf
+
+import (
+	"slices"
+
+	"github.com/cilium/ebpf/asm"
+)
+
+// tail fills the header and submits; lost counts what found the ring full.
+func (a *traceProgram) tail() {
+	a.label("tail")
+	a.move2(offTime, stackTime)
+	a.process()
+	a.move2(offGoroutine, stackGoroutine)
+	a.emit(asm.StoreMem(asm.R7, offFailed, asm.R8, asm.DWord))
+	a.emit(asm.LoadMem(asm.R1, asm.RFP, stackCookie, asm.DWord), asm.StoreMem(asm.R7, offSite, asm.R1, asm.Word))
+	a.emit(asm.FnGetSmpProcessorId.Call(), asm.StoreMem(asm.R7, offCPU, asm.R0, asm.Word))
+	a.emit(asm.StoreImm(asm.R7, offPad, 0, asm.Word))
+	a.emit(asm.Mov.Reg(asm.R1, asm.R7), asm.Add.Imm(asm.R1, offComm), asm.Mov.Imm(asm.R2, commSize),
+		asm.FnGetCurrentComm.Call())
+	a.emit(asm.Mov.Reg(asm.R1, asm.R7), asm.Mov.Imm(asm.R2, 0), asm.FnRingbufSubmit.Call())
+	a.emit(asm.Mov.Imm(asm.R0, 0), asm.Return())
+	a.label("lost")
+	a.zero(asm.RFP, stackScratch)
+	a.emit(increment(a.lost, stackScratch)...)
+}
+
+// process stores process and thread. Processes of namespaces below ours get zero: the kernel
+// tells their numbers in their own namespace only.
+func (a *traceProgram) process() {
+	if a.pids == nil {
+		a.emit(asm.FnGetCurrentPidTgid.Call(), asm.StoreMem(asm.R7, offProcess, asm.R0, asm.DWord))
+		return
+	}
+	// struct bpf_pidns_info is the thread's number, then the process's: on a little-endian
+	// machine, as the ones that programs are made for are, just what the event holds.
+	a.emit(asm.LoadImm(asm.R1, int64(a.pids.device), asm.DWord), asm.LoadImm(asm.R2, int64(a.pids.inode), asm.DWord),
+		asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, stackScratch), asm.Mov.Imm(asm.R4, 8),
+		asm.FnGetNsCurrentPidTgid.Call())
+	a.move2(offProcess, stackScratch)
+}
+
+func (a *traceProgram) move2(to, from int16) { a.move(to, asm.RFP, from, asm.DWord) }
+
+// increment adds one to the element of a per-CPU array whose index is on the stack, and
+// returns from the program. The addition is atomic because the program can be preempted
+// between a load and a store.
+func increment(array int, index int16) asm.Instructions {
+	return asm.Instructions{
+		asm.LoadMapPtr(asm.R1, array),
+		asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, int32(index)),
+		asm.FnMapLookupElem.Call(),
+		asm.JEq.Imm(asm.R0, 0, "out"),
+		asm.Mov.Imm(asm.R1, 1),
+		asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol("out"),
+		asm.Return(),
+	}
+}
+
+// countProgram adds one to the element of the array that the cookie says.
+func countProgram(array int, cookie *uint64) asm.Instructions {
+	return slices.Concat(
+		loadCookie(asm.R1, cookie),
+		asm.Instructions{asm.StoreMem(asm.RFP, stackScratch, asm.R0, asm.Word)},
+		increment(array, stackScratch),
+	)
+}
