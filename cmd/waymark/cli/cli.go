@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit statuses.
+const (
+	statusOK    = 0
+	statusError = 1
+	statusUsage = 2
+)
+
+const rootLong = `Static tracing for Go programs, and for every program that has SDT markers.
+
+A marker is a named place in a program, such as http:request_start. It costs next to
+nothing until somebody looks at it. Put one into a Go program with package marker, build it
+with "waymark build", and look with "waymark stat" and "waymark trace".
+
+Exit status: 0 when all went well, also when Ctrl-C or -d ended it; 1 for an error; 2 for a
+command line that makes no sense. With "-- COMMAND" it is that of the command, 128+N when
+signal N ended it, unless waymark itself ended it because of -d or -n.`
+
+const rootExample = `  waymark build -o server ./cmd/server        a go build whose markers every tracer sees
+  waymark list ./server                       the markers of a file
+  waymark stat -p 1234 'http:*'               how often each is hit, live
+  waymark trace -p 1234 http:request_start    one line for each hit
+  waymark trace -- ./server -port 8080        from the first instruction on`
+
+// Main runs the waymark command with args, which lack the program's name, and returns its
+// exit status.
+func Main(ctx context.Context, args []string, env *Env) int {
+	ctx, stop := notifySignals(ctx, env)
+	defer stop()
+	root := newRoot(env)
+	root.SetArgs(args)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	err := root.ExecuteContext(ctx)
+	return env.report(err)
+}
+
+func newRoot(env *Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "waymark",
+		Short:         "Static tracing for Go programs and everything else with SDT markers",
+		Long:          rootLong,
+		Example:       rootExample,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{err, fmt.Sprintf("%s --help shows the flags", cmd.CommandPath())}
+	})
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveDefault)
+	root.AddCommand(
+		newListCommand(env),
+		newStatCommand(env),
+		newTraceCommand(env),
+		newLinkCommand(env),
+		newBuildCommand(env),
+		newVersionCommand(env),
+	)
+	return root
+}
+
+// knownCommand refuses words that no command has.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "waymark --help shows the commands"
+	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
+		hint = "did you mean " + strings.Join(s, " or ")
+	}
+	return &usageError{fmt.Errorf("unknown command %q", args[0]), hint}
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct {
+	err  error
+	hint string
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usage(hint, format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...), hint}
+}
+
+// statusFailure ends waymark with the status of a command it ran, which said itself what
+// was wrong.
+type statusFailure int
+
+func (s statusFailure) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// report prints err and returns the exit status for it.
+func (e *Env) report(err error) int {
+	var status statusFailure
+	var wrong *usageError
+	switch {
+	case err == nil, isBrokenPipe(err):
+		return statusOK
+	case errors.As(err, &status):
+		return int(status)
+	case errors.As(err, &wrong):
+		e.printError(err)
+		return statusUsage
+	}
+	e.printError(err)
+	return statusError
+}

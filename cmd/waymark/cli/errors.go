@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// printError prints an error, one line for each of those it joins, and the hint that helps.
+func (e *Env) printError(err error) {
+	text, hint := explain(err)
+	for line := range strings.SplitSeq(text, "\n") {
+		e.message("error: %s", line)
+	}
+	if hint != "" {
+		e.hint("%s", hint)
+	}
+}
+
+// hinted is an error with the hint for it.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h *hinted) Unwrap() error { return h.error }
+
+func withHint(err error, format string, args ...any) error {
+	return &hinted{err, fmt.Sprintf(format, args...)}
+}
+
+// explain returns the text of an error and the hint for it, "" for none.
+func explain(err error) (text, hint string) {
+	var (
+		own        *hinted
+		wrong      *usageError
+		permission *tracer.PermissionError
+		noMatch    *tracer.NoMatchError
+	)
+	switch text = err.Error(); {
+	case errors.As(err, &own):
+		return text, own.hint
+	case errors.As(err, &wrong):
+		return text, wrong.hint
+	case errors.As(err, &permission):
+		return text, permissionHint(permission)
+	case errors.As(err, &noMatch):
+		return fmt.Sprintf("no marker matches %q", noMatch.Pattern), noMatchHint(noMatch)
+	}
+	for _, h := range hints {
+		if errors.Is(err, h.err) {
+			return text, h.hint
+		}
+	}
+	return text, ""
+}
+
+// hints are what helps with the sentinel errors, the first that applies.
+var hints = []struct {
+	err  error
+	hint string
+}{
+	{tracer.ErrNotSupported, "tracing needs Linux on x86-64 or arm64; link, build and list FILE do not trace"},
+	{tracer.ErrNoProcess, "waymark list shows the running processes that have markers"},
+	{tracer.ErrChanged, "the file was rebuilt or the process replaced: run the same again"},
+	{tracer.ErrCounterConflict, "another tracer has this marker under a counter of its own: end it first"},
+
+	{link.ErrNotELF, "link takes a finished Linux executable, as GOOS=linux go build writes it"},
+	{link.ErrNotGo, "C programs need no link: waymark list shows the SDT markers they have"},
+	{link.ErrNotExecutable, "link the program that uses the library or archive, not the library"},
+	{link.ErrArchitecture, "build it with GOARCH=amd64; unlinked programs still have markers for their own Go functions"},
+	{link.ErrNoMarkers, "declare one: var hit = marker.New1[int](\"app:hit\", \"n %d\"), and call hit.Mark(1) where it happens"},
+	{link.ErrVersion, "the program's go.mod and this waymark should name one version: go get github.com/waymark-trace/waymark@latest"},
+	{link.ErrLayout, "link straight after go build, before strip, upx or other tools change the file"},
+	{link.ErrMarker, "a name is provider:name in letters, digits and _; a format has one verb for each argument"},
+	{link.ErrTooMany, "a binary holds 1024 markers: mark fewer places and tell them apart by an argument"},
+}
+
+func permissionHint(e *tracer.PermissionError) string {
+	switch {
+	case e.Hint != "":
+		return strings.TrimSuffix(e.Hint, ".")
+	case e.Capability != "":
+		return "run it as root, or give waymark the capability: setcap " + strings.ToLower(e.Capability) + "+ep waymark"
+	}
+	return "run it as root"
+}
+
+func noMatchHint(e *tracer.NoMatchError) string {
+	if e.Total == 0 {
+		return "there are no markers"
+	}
+	names := make([]string, len(e.Available))
+	for i, name := range e.Available {
+		names[i] = label(name)
+	}
+	if more := e.Total - len(names); more > 0 {
+		return fmt.Sprintf("there is %s, and %d more that waymark list shows", strings.Join(names, ", "), more)
+	}
+	return "there is " + list(names)
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// watchFlags are what stat and trace have in common.
+type watchFlags struct {
+	pid      int
+	duration time.Duration
+	json     bool
+	out      string
+}
+
+func (f *watchFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.IntVarP(&f.pid, "pid", "p", 0, "the process `PID`, until it ends")
+	flags.DurationVarP(&f.duration, "duration", "d", 0, "end after `DURATION`, such as 10s or 2m")
+	flags.BoolVar(&f.json, "json", false, "print JSON, one object a line: docs/json.md")
+	flags.StringVarP(&f.out, "output", "o", "", "write the results to `FILE`, - for standard output")
+}
+
+func (f *watchFlags) check() error {
+	if f.duration < 0 {
+		return usage("such as -d 10s", "-d %v is not a duration to wait for", f.duration)
+	}
+	return nil
+}
+
+// byteSize is a flag's value in bytes: 4096, 64K, 16M, 1G.
+type byteSize int
+
+func (s *byteSize) Type() string   { return "SIZE" }
+func (s *byteSize) String() string { return strconv.Itoa(int(*s)) }
+
+// maxSize bounds a byteSize: 1 GiB.
+const maxSize = 1 << 30
+
+func (s *byteSize) Set(text string) error {
+	digits, shift := text, 0
+	for i, unit := range []string{"K", "M", "G"} {
+		if rest, ok := strings.CutSuffix(strings.ToUpper(text), unit); ok {
+			digits, shift = rest, 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseUint(digits, 10, 31)
+	if err != nil || n == 0 || n > maxSize>>shift {
+		return fmt.Errorf("a size is a number from 1 to 1G, with K, M or G after it if you like")
+	}
+	*s = byteSize(n << shift)
+	return nil
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/internal/link"
+)
+
+const linkLong = `Make the markers of finished Go executables visible to every tracer.
+
+link adds standard SDT notes to an executable that go build made, with the names and types
+of fields that waymark shows. No byte of code moves; the program runs as before. Linking
+again does nothing. The file is replaced in one step and keeps its mode; a program that runs
+keeps the file it was started from.`
+
+const linkExample = `  waymark link server                     in place
+  waymark link -o server.linked server    into another file
+  waymark link -v bin/*                   with what was found`
+
+func newLinkCommand(env *Env) *cobra.Command {
+	var out string
+	var verbose bool
+	cmd := &cobra.Command{
+		Use:     "link [-o OUT] FILE...",
+		Short:   "Make the markers of Go executables visible to every tracer",
+		Long:    linkLong,
+		Example: linkExample,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("such as waymark link ./server", "link needs a FILE")
+			}
+			if out != "" && len(args) > 1 {
+				return usage("link them one by one, or in place", "-o %s has room for one FILE, not %d", out, len(args))
+			}
+			return runLink(env, args, out, verbose)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `OUT` instead of in place")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show every marker and where it is marked")
+	return cmd
+}
+
+// runLink links all files, also after one that could not be linked.
+func runLink(env *Env, paths []string, out string, verbose bool) error {
+	var first error
+	for _, path := range paths {
+		done := env.progress("linking %s", path)
+		report, err := link.File(path, out)
+		done()
+		if err == nil {
+			err = env.printReport(env.Stdout, report, report.Path, verbose)
+		}
+		switch {
+		case err == nil:
+		case isBrokenPipe(err):
+			return err
+		case first == nil:
+			first = err
+		default:
+			env.printError(err)
+		}
+	}
+	return first
+}
+
+// printReport says what link did to the file that is called path.
+func (e *Env) printReport(w io.Writer, r *link.Report, path string, verbose bool) error {
+	for _, text := range r.Warnings {
+		e.warning("%s: %s", path, text)
+	}
+	sites := 0
+	t := table{right: []bool{false, false, true}}
+	t.add("MARKER", "FIELDS", "SITES")
+	for _, m := range r.Markers {
+		sites += len(m.Sites)
+	}
+	verb := "linked"
+	if r.Unchanged {
+		verb = "already linked"
+	}
+	_, err := fmt.Fprintf(w, "%s %s: %s, %s\n", verb, label(filepath.Base(path)), plural(len(r.Markers), "marker"), plural(sites, "site"))
+	if err != nil || !verbose {
+		return err
+	}
+	for _, m := range r.Markers {
+		t.add(label(m.Name), schemaFields(&m.Marker), fmt.Sprint(len(m.Sites)))
+	}
+	for i, line := range t.lines() {
+		if i == 0 {
+			line = styleFor(w).dim(line)
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+		if i == 0 {
+			continue
+		}
+		for _, s := range r.Markers[i-1].Sites {
+			if _, err := fmt.Fprintf(w, "    %s\n", codeText(s)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

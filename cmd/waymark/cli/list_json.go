@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// jsonMarker is an object of list --json: a marker, in a process when one was asked for.
+type jsonMarker struct {
+	PID      int             `json:"pid,omitempty"`
+	Comm     string          `json:"comm,omitempty"`
+	Marker   string          `json:"marker"`
+	Provider string          `json:"provider"`
+	Name     string          `json:"name"`
+	Format   string          `json:"format,omitempty"`
+	Typed    bool            `json:"typed"`
+	Counter  bool            `json:"counter"`
+	Fields   []jsonFieldType `json:"fields"`
+	Sites    []jsonSite      `json:"sites"`
+	File     jsonFile        `json:"file"`
+}
+
+type jsonFieldType struct {
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Kind        string `json:"kind"`
+	Verb        string `json:"verb,omitempty"`
+	Unavailable string `json:"unavailable,omitempty"`
+}
+
+type jsonSite struct {
+	Address uint64 `json:"address"`
+	Offset  uint64 `json:"offset"`
+	Counter uint64 `json:"counter,omitempty"`
+	Args    string `json:"args"`
+}
+
+type jsonFile struct {
+	Path    string `json:"path"`
+	BuildID string `json:"build_id,omitempty"`
+	Go      string `json:"go,omitempty"`
+}
+
+// jsonProblem is an object of list --json: what is wrong with a file, or with looking at a process.
+type jsonProblem struct {
+	Problem string    `json:"problem"`
+	PID     int       `json:"pid,omitempty"`
+	Comm    string    `json:"comm,omitempty"`
+	File    *jsonFile `json:"file,omitempty"`
+}
+
+func listJSON(out *output, groups []group) error {
+	said := map[*tracer.File]bool{}
+	for _, g := range groups {
+		var p tracer.Process
+		if len(g.processes) > 0 {
+			p = g.processes[0] // with --json every process is a group
+		}
+		if p.Err != nil {
+			if err := writeJSON(out, &jsonProblem{Problem: p.Err.Error(), PID: p.PID, Comm: p.Comm}); err != nil {
+				return err
+			}
+		}
+		for _, m := range g.markers {
+			j := markerJSON(m)
+			j.PID, j.Comm = p.PID, p.Comm
+			if err := writeJSON(out, j); err != nil {
+				return err
+			}
+		}
+		for _, f := range files(g.markers) {
+			if said[f] {
+				continue
+			}
+			said[f] = true
+			file := fileJSON(f)
+			for _, problem := range f.Problems {
+				if err := writeJSON(out, &jsonProblem{Problem: problem.Error(), File: &file}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func markerJSON(m *tracer.Marker) *jsonMarker {
+	j := &jsonMarker{
+		Marker: m.FullName(), Provider: m.Provider, Name: m.Name, Format: m.Format,
+		Typed: m.Typed, Counter: m.Counted, File: fileJSON(m.File),
+		Fields: []jsonFieldType{}, Sites: []jsonSite{},
+	}
+	for _, f := range m.Fields {
+		t := jsonFieldType{Name: f.Name, Type: f.Type, Kind: f.Kind.String(), Verb: f.Verb}
+		if f.Unavailable != nil {
+			t.Unavailable = f.Unavailable.Error()
+		}
+		j.Fields = append(j.Fields, t)
+	}
+	for _, s := range m.Sites {
+		j.Sites = append(j.Sites, jsonSite{
+			Address: uint64(s.Address), Offset: uint64(s.Offset), Counter: uint64(s.Semaphore), Args: s.Args,
+		})
+	}
+	return j
+}
+
+func fileJSON(f *tracer.File) jsonFile { return jsonFile{f.Path, f.BuildID, f.Go} }

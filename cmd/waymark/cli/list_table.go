@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/waymark-trace/waymark/internal/schema"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// listTable prints groups of markers: a heading for the processes, one for each file, and
+// a table. The markers of a file are printed once, however many groups have it.
+type listTable struct {
+	out     *output
+	style   style
+	verbose bool
+	shown   map[*tracer.File]bool
+	code    map[*tracer.File]map[string][]schema.Site
+}
+
+func (l *listTable) print(groups []group) error {
+	l.shown = map[*tracer.File]bool{}
+	l.code = map[*tracer.File]map[string][]schema.Site{}
+	for i, g := range groups {
+		var b strings.Builder
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if len(g.processes) > 0 {
+			b.WriteString(l.style.bold(l.processes(g.processes)) + "\n")
+		}
+		all := files(g.markers)
+		for _, f := range all {
+			if len(g.processes) > 0 || len(all) > 1 || l.verbose {
+				b.WriteString(l.heading(f) + "\n")
+			}
+			l.file(&b, f, g.markers)
+		}
+		if _, err := l.out.Write([]byte(b.String())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxProcesses is how many processes a heading names unless -v asks for all.
+const maxProcesses = 6
+
+// processes names the processes of a group: "1234 server, 1240 server".
+func (l *listTable) processes(all []tracer.Process) string {
+	named := all
+	if !l.verbose {
+		named = all[:min(len(all), maxProcesses)]
+	}
+	words := make([]string, len(named))
+	for i, p := range named {
+		words[i] = fmt.Sprintf("%d %s", p.PID, label(p.Comm))
+	}
+	s := strings.Join(words, ", ")
+	if more := len(all) - len(named); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}
+
+func (l *listTable) heading(f *tracer.File) string {
+	s := label(f.Path)
+	if l.verbose {
+		if f.Go != "" {
+			s += "  " + label(f.Go)
+		}
+		if f.BuildID != "" {
+			s += "  build id " + label(f.BuildID)
+		}
+	}
+	return s
+}
+
+// file prints the markers of one file.
+func (l *listTable) file(b *strings.Builder, f *tracer.File, markers []*tracer.Marker) {
+	var own []*tracer.Marker
+	for _, m := range markers {
+		if m.File == f {
+			own = append(own, m)
+		}
+	}
+	if l.shown[f] {
+		fmt.Fprintf(b, "  %s, as above\n", plural(len(own), "marker"))
+		return
+	}
+	l.shown[f] = true
+	t := table{right: []bool{false, false, true, false}}
+	t.add("MARKER", "FIELDS", "SITES", "COUNTER")
+	for _, m := range own {
+		t.add(label(m.FullName()), l.fields(m), fmt.Sprint(len(m.Sites)), yesNo(m.Counted))
+	}
+	for i, line := range t.lines() {
+		if i == 0 {
+			fmt.Fprintln(b, l.style.dim(line))
+			continue
+		}
+		fmt.Fprintln(b, line)
+		if l.verbose {
+			l.details(b, own[i-1])
+		}
+	}
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// maxFields bounds the column of fields.
+const maxFields = 60
+
+func (l *listTable) fields(m *tracer.Marker) string {
+	words := make([]string, len(m.Fields))
+	for i, f := range m.Fields {
+		words[i] = label(f.Name) + " " + label(f.Type)
+		if f.Unavailable != nil {
+			words[i] += "?"
+		}
+	}
+	s := strings.Join(words, ", ")
+	if s == "" {
+		return "-"
+	}
+	if l.verbose {
+		return s
+	}
+	return clip(s, maxFields)
+}
+
+// details prints what -v adds for a marker.
+func (l *listTable) details(b *strings.Builder, m *tracer.Marker) {
+	if m.Format != "" {
+		fmt.Fprintf(b, "    format %q\n", m.Format)
+	}
+	for _, f := range m.Fields {
+		if f.Unavailable != nil {
+			fmt.Fprintf(b, "    %s has no value: %s\n", label(f.Name), printable(f.Unavailable.Error()))
+		}
+	}
+	for _, s := range m.Sites {
+		fmt.Fprintf(b, "    site %#x", uint64(s.Address))
+		if s.Semaphore != 0 {
+			fmt.Fprintf(b, "  counter %#x", uint64(s.Semaphore))
+		}
+		if s.Args != "" {
+			fmt.Fprintf(b, "  operands %s", label(s.Args))
+		}
+		b.WriteByte('\n')
+	}
+	for _, c := range l.codeSites(m) {
+		fmt.Fprintf(b, "    marked in %s\n", codeText(c))
+	}
+}
+
+// codeText says where code marks: "main.handle (main.go:12) at 0x4a0f20".
+func codeText(c schema.Site) string {
+	s := label(c.Function)
+	if c.Function == "" {
+		s = "an unknown function"
+	}
+	if c.File != "" {
+		s += fmt.Sprintf(" (%s:%d)", label(c.File), c.Line)
+	}
+	return fmt.Sprintf("%s at %#x", s, c.Address)
+}
+
+// codeSites returns where the code of a linked Go program tests the marker: the markers's
+// own site is a stub that all of them call.
+func (l *listTable) codeSites(m *tracer.Marker) []schema.Site {
+	if m.File.Go == "" {
+		return nil
+	}
+	sites, ok := l.code[m.File]
+	if !ok {
+		sites = readCodeSites(m.File)
+		l.code[m.File] = sites
+	}
+	return sites[m.FullName()]
+}

@@ -1,0 +1,53 @@
+package cli
+
+import "github.com/waymark-trace/waymark/tracer"
+
+// maxProblems is how many problems of one file are printed unless -v asks for all.
+const maxProblems = 5
+
+// files returns the files of the markers, each once, in their order.
+func files(markers []*tracer.Marker) []*tracer.File {
+	var out []*tracer.File
+	seen := map[*tracer.File]bool{}
+	for _, m := range markers {
+		if !seen[m.File] {
+			seen[m.File] = true
+			out = append(out, m.File)
+		}
+	}
+	return out
+}
+
+// warnProblems prints what was wrong with the files of the markers.
+func (e *Env) warnProblems(markers []*tracer.Marker, all bool) {
+	for _, f := range files(markers) {
+		shown := f.Problems
+		if !all {
+			shown = shown[:min(len(shown), maxProblems)]
+		}
+		for _, p := range shown {
+			e.warning("%s: %v", f.Path, p)
+		}
+		if more := len(f.Problems) - len(shown); more > 0 {
+			e.warning("%s: %s; waymark list -v shows all", f.Path, plural(more, "more problem"))
+		}
+	}
+}
+
+// warnUnavailable says which fields never have a value.
+func (e *Env) warnUnavailable(markers []*tracer.Marker) {
+	n := 0
+	for _, m := range markers {
+		for _, f := range m.Fields {
+			if f.Unavailable == nil {
+				continue
+			}
+			if n++; n <= maxProblems {
+				e.warning("%s: field %s has no value: %v", label(m.FullName()), label(f.Name), f.Unavailable)
+			}
+		}
+	}
+	if n > maxProblems {
+		e.warning("%s without a value; waymark list -v shows all", plural(n-maxProblems, "more field"))
+	}
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/waymark-trace/waymark/internal/procfs"
+)
+
+// process tells when a process ends. A nil one never does.
+type process struct {
+	pid   int
+	start uint64        // what tells it from another with its number
+	gone  chan struct{} // closed when it ended
+	over  chan struct{}
+	once  sync.Once
+}
+
+// pollInterval is how often a process is looked at.
+const pollInterval = 100 * time.Millisecond
+
+func openProcess(pid int) *process {
+	p := &process{pid: pid, gone: make(chan struct{}), over: make(chan struct{})}
+	stat, err := procfs.ReadStat(pid)
+	if err != nil {
+		return nil // Find says what is wrong with it
+	}
+	p.start = stat.Start
+	go p.watch()
+	return p
+}
+
+func (p *process) watch() {
+	// A pidfd becomes readable when every thread ended, before anybody waits for the process.
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if err != nil {
+		fd = -1 // before Linux 5.3: look at its state instead
+	} else {
+		defer unix.Close(fd)
+	}
+	for p.running(fd) {
+		select {
+		case <-p.over:
+			return
+		default:
+		}
+	}
+	close(p.gone)
+}
+
+// running waits for a moment and reports whether the process still runs.
+func (p *process) running(fd int) bool {
+	if fd >= 0 {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(pollInterval/time.Millisecond))
+		return n == 0 || err == unix.EINTR
+	}
+	time.Sleep(pollInterval)
+	stat, err := procfs.ReadStat(p.pid)
+	return err == nil && stat.Start == p.start && stat.State != 'Z' && stat.State != 'X'
+}
+
+func (p *process) ended() <-chan struct{} {
+	if p == nil {
+		return nil
+	}
+	return p.gone
+}
+
+func (p *process) close() {
+	if p != nil {
+		p.once.Do(func() { close(p.over) })
+	}
+}

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// end says why a session ended. It is part of what --json prints.
+type end string
+
+const (
+	byInterrupt end = "interrupt" // Ctrl-C or SIGTERM
+	byDuration  end = "duration"  // -d
+	byCount     end = "count"     // -n
+	byCommand   end = "command"   // the command ended
+	byProcess   end = "process"   // the process of -p ended
+	byOutput    end = "output"    // nobody reads any more
+)
+
+// grace is how long a command may take to end by itself after Ctrl-C, which a terminal sends
+// to it too, before it is sent SIGTERM.
+const grace = time.Second
+
+// session is one run of stat or trace: markers to attach to, and what ends it.
+type session struct {
+	env     *Env
+	named   string
+	target  tracer.Target // for Count and Trace: a PID or a path
+	markers []*tracer.Marker
+
+	command *tracer.Command
+	exited  chan struct{} // closed when the command ended
+	result  error         // of its Wait, to be read after that
+
+	process *process // of -p
+	over    chan struct{}
+	begun   time.Time
+}
+
+// openSession finds what the selection names. A command is started, and waits for resume.
+func (e *Env) openSession(ctx context.Context, sel *selection) (*session, error) {
+	s := &session{env: e, named: sel.named(), target: sel.target, over: make(chan struct{})}
+	if argv := sel.target.Command; len(argv) > 0 {
+		if err := s.startCommand(ctx, argv); err != nil {
+			return nil, err
+		}
+	}
+	if sel.target.PID != 0 {
+		s.process = openProcess(sel.target.PID)
+	}
+	done := e.progress("reading the markers of %s", s.named)
+	all, err := tracer.Find(ctx, s.target)
+	done()
+	if err == nil {
+		s.markers, err = sel.choose(all)
+	}
+	if err != nil {
+		s.abandon()
+		return nil, err
+	}
+	e.warnProblems(s.markers, false)
+	e.warnUnavailable(s.markers)
+	return s, nil
+}
+
+func (s *session) startCommand(ctx context.Context, argv []string) error {
+	e := s.env
+	// Not with ctx: the end of a session is not the death of its command.
+	c, err := tracer.Start(context.WithoutCancel(ctx), argv, &tracer.StartOptions{
+		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr,
+	})
+	if err != nil {
+		return err
+	}
+	s.command, s.exited = c, make(chan struct{})
+	s.target = tracer.Target{PID: c.PID()}
+	e.onSecondInterrupt(func() { c.Kill() })
+	go func() {
+		s.result = c.Wait()
+		close(s.exited)
+	}()
+	return nil
+}
+
+// abandon ends a session that never began.
+func (s *session) abandon() {
+	if s.command != nil {
+		s.command.Kill()
+		<-s.exited
+	}
+	s.process.close()
+}
+
+// attaching says that it is attaching, when that takes long.
+func (s *session) attaching() (done func()) {
+	return s.env.progress("attaching to %s at %s", plural(len(s.markers), "marker"), plural(sites(s.markers), "site"))
+}
+
+func sites(markers []*tracer.Marker) int {
+	n := 0
+	for _, m := range markers {
+		n += len(m.Sites)
+	}
+	return n
+}
+
+// begin starts what was waiting for the tracer to be attached, and returns a channel that
+// says when and why the session ends.
+func (s *session) begin(ctx context.Context, limit time.Duration, out *output) (<-chan end, error) {
+	s.begun = time.Now()
+	if s.command != nil {
+		if err := s.command.Resume(); err != nil {
+			return nil, err
+		}
+	} else {
+		s.env.message("attached to %s at %s in %s; Ctrl-C ends it",
+			plural(len(s.markers), "marker"), plural(sites(s.markers), "site"), s.where())
+	}
+	ends := make(chan end, 1)
+	go s.watch(ctx, limit, out, ends)
+	return ends, nil
+}
+
+// where says which processes are watched.
+func (s *session) where() string {
+	if s.target.Path != "" {
+		return "every process that maps " + s.named
+	}
+	return s.named
+}
+
+func (s *session) elapsed() time.Duration { return time.Since(s.begun) }
+
+func (s *session) watch(ctx context.Context, limit time.Duration, out *output, ends chan<- end) {
+	var deadline <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		deadline = timer.C
+	}
+	select {
+	case <-s.exited: // nil without a command
+		ends <- byCommand
+	case <-s.process.ended():
+		ends <- byProcess
+	case <-deadline:
+		ends <- byDuration
+	case <-out.failed:
+		ends <- byOutput
+	case <-ctx.Done():
+		s.awaitCommand()
+		ends <- byInterrupt
+	case <-s.over:
+	}
+}
+
+// awaitCommand waits for the end of the command after an interrupt: what it does until then
+// still counts.
+func (s *session) awaitCommand() {
+	if s.command == nil {
+		return
+	}
+	select {
+	case <-s.exited:
+	case <-time.After(grace):
+		s.command.Signal(syscall.SIGTERM)
+		<-s.exited
+	}
+}
+
+// finish ends the session, and its command when that still runs. It returns what the exit
+// status should say about the command.
+func (s *session) finish(ctx context.Context, why end) error {
+	close(s.over)
+	s.process.close()
+	if s.command == nil {
+		return nil
+	}
+	if why == byCommand || why == byInterrupt {
+		<-s.exited
+		return commandResult(s.result)
+	}
+	s.command.Signal(syscall.SIGTERM)
+	done := s.env.progress("waiting for %s to end after SIGTERM", s.named)
+	defer done()
+	select {
+	case <-s.exited:
+	case <-ctx.Done():
+		s.command.Kill()
+		<-s.exited
+	}
+	return nil
+}
+
+// commandResult turns what Wait returned into waymark's exit status.
+func commandResult(err error) error {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		if err != nil {
+			return fmt.Errorf("waiting for the command: %w", err)
+		}
+		return nil
+	}
+	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return statusFailure(128 + int(ws.Signal()))
+	}
+	return statusFailure(exit.ExitCode())
+}

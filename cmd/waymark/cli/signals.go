@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// statusInterrupted is 128 + SIGINT.
+const statusInterrupted = 130
+
+// notifySignals returns a context that Ctrl-C and SIGTERM end, so that what is under way
+// ends in order. The second such signal ends waymark at once; the kernel then detaches for it.
+//
+// SIGPIPE is caught too, and thereby turned into an error of the write: a command that
+// waymark runs still gets it as usual, which it would not had waymark ignored it.
+func notifySignals(parent context.Context, env *Env) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	done := make(chan struct{})
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-done:
+				return
+			case <-signals:
+				if n > 0 {
+					env.interruptNow()
+				}
+				cancel()
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		signal.Stop(pipe)
+		close(done)
+		cancel()
+	}
+}
+
+// interruptNow ends waymark, and the command that it runs.
+func (e *Env) interruptNow() {
+	e.mu.Lock()
+	if e.interrupt != nil {
+		e.interrupt()
+	}
+	os.Exit(statusInterrupted)
+}
+
+// onSecondInterrupt sets what a second signal does first.
+func (e *Env) onSecondInterrupt(f func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.interrupt = f
+}

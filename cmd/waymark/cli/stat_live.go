@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// statLive redraws a table in place, then leaves the one of statPlain there.
+type statLive struct {
+	out   *output
+	last  statPlain
+	size  func() (width, height int)
+	drawn int // lines on the screen
+}
+
+func newStatLive(out *output, sel *selection) *statLive {
+	return &statLive{
+		out:  out,
+		last: statPlain{out, styleFor(out.to), len(sel.patterns) == 0},
+		size: func() (int, int) {
+			if f, ok := out.to.(*os.File); ok {
+				if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
+					return w, h
+				}
+			}
+			return 80, 24
+		},
+	}
+}
+
+func (v *statLive) interval(s *sample) error {
+	width, height := v.size()
+	lines := liveLines(s, width, height-1)
+	var b strings.Builder
+	b.WriteString(v.erase())
+	for i, line := range lines {
+		if i == 0 {
+			line = v.last.style.bold(line)
+		}
+		b.WriteString(line + "\n")
+	}
+	v.drawn = len(lines)
+	if _, err := v.out.Write([]byte(b.String())); err != nil {
+		return err
+	}
+	return v.out.flush()
+}
+
+// erase moves to the first line drawn and clears from there. The terminal may have echoed ^C.
+func (v *statLive) erase() string {
+	if v.drawn == 0 {
+		return "\r\x1b[J"
+	}
+	return fmt.Sprintf("\r\x1b[%dA\x1b[J", v.drawn)
+}
+
+func (v *statLive) final(s *sample, why end) error {
+	if _, err := v.out.Write([]byte(v.erase())); err != nil {
+		return err
+	}
+	return v.last.final(s, why)
+}
+
+// barWidth is how wide the bar of the busiest marker is.
+const barWidth = 20
+
+// liveLines lays out a screen: a table with bars, and what does not fit as a number.
+func liveLines(s *sample, width, height int) []string {
+	rows := s.rows
+	room := max(height-2, 1) // the heading and the last line
+	if hidden := len(rows) - room; hidden > 0 {
+		rows = busiest(rows, room)
+	}
+	rate := func(r statRow) float64 { return perSecond(r.delta, s.interval) }
+	top := 0.0
+	for _, r := range rows {
+		top = max(top, rate(r))
+	}
+	lines := countTable(rows, rate)
+	column := 0
+	for _, line := range lines {
+		column = max(column, len([]rune(line)))
+	}
+	for i, r := range rows {
+		if n := barLength(rate(r), top); n > 0 {
+			lines[i+1] = pad(lines[i+1], column+2) + strings.Repeat("▪", n)
+		}
+	}
+	last := fmt.Sprintf("%s in %s; Ctrl-C ends it", plural(s.hits(), "hit"), seconds(s.elapsed))
+	if hidden := len(s.rows) - len(rows); hidden > 0 {
+		last = fmt.Sprintf("%s less busy; %s", plural(hidden, "more marker"), last)
+	}
+	lines = append(lines, last)
+	for i := range lines {
+		lines[i] = clip(lines[i], width)
+	}
+	return lines
+}
+
+// busiest returns the n rows with the highest rates, then counts, in their order.
+func busiest(rows []statRow, n int) []statRow {
+	sorted := slices.Clone(rows)
+	slices.SortStableFunc(sorted, func(a, b statRow) int {
+		return cmp.Or(cmp.Compare(b.delta, a.delta), cmp.Compare(b.count, a.count))
+	})
+	keep := map[*tracer.Marker]bool{}
+	for _, r := range sorted[:n] {
+		keep[r.marker] = true
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(r statRow) bool { return !keep[r.marker] })
+}
+
+func barLength(rate, top float64) int {
+	if rate <= 0 || top <= 0 {
+		return 0
+	}
+	return max(1, int(rate/top*barWidth+0.5))
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// selection is what a command line says about where to look and for what.
+type selection struct {
+	target   tracer.Target
+	patterns []string
+}
+
+// named says what the target is, in a message.
+func (s *selection) named() string {
+	switch {
+	case s.target.PID != 0:
+		return fmt.Sprintf("process %d", s.target.PID)
+	case len(s.target.Command) > 0:
+		return s.target.Command[0]
+	case s.target.Path != "":
+		return s.target.Path
+	}
+	return "any running process"
+}
+
+// parseSelection sorts the arguments of a command: -p PID or the first of them or what
+// follows "--" is the target, the others are patterns. The target may be missing.
+func parseSelection(cmd *cobra.Command, pid int, args []string) (*selection, error) {
+	var s selection
+	if cmd.Flags().Changed("pid") {
+		if pid <= 0 {
+			return nil, usage("a PID is a positive number", "-p %d is not a process", pid)
+		}
+		s.target.PID = pid
+	}
+	if n := cmd.ArgsLenAtDash(); n >= 0 {
+		if s.target.Command, args = args[n:], args[:n]; len(s.target.Command) == 0 {
+			return nil, usage("write the command and its arguments after --", "-- is followed by no command")
+		}
+		if s.target.PID != 0 {
+			return nil, twoTargets(fmt.Sprintf("-p %d", pid), "-- "+s.target.Command[0])
+		}
+	}
+	if s.target.PID == 0 && len(s.target.Command) == 0 && len(args) > 0 && !isPattern(args[0]) {
+		s.target.Path, args = args[0], args[1:]
+	}
+	for _, arg := range args {
+		if strings.Contains(arg, "/") && !strings.Contains(arg, ":") {
+			return nil, twoTargets(s.named(), arg)
+		}
+	}
+	s.patterns = args
+	return &s, nil
+}
+
+func twoTargets(a, b string) error {
+	return usage("give one of -p PID, FILE and -- COMMAND", "%s and %s are two targets", a, b)
+}
+
+// isPattern reports whether an argument names markers rather than a file.
+func isPattern(arg string) bool {
+	return !strings.Contains(arg, "/") && strings.ContainsAny(arg, ":*?[")
+}
+
+// required returns a usage error when nothing says where to look.
+func (s *selection) required(cmd *cobra.Command) error {
+	if s.target.PID != 0 || s.target.Path != "" || len(s.target.Command) > 0 {
+		return nil
+	}
+	hint := "give -p PID, FILE or -- COMMAND; waymark list shows what is running"
+	if len(s.patterns) > 0 {
+		return usage(hint, "%s is a pattern, and nothing says where to look for it", s.patterns[0])
+	}
+	return usage(hint, "%s needs a target", cmd.CommandPath())
+}
+
+// choose returns the markers that the patterns select.
+func (s *selection) choose(all []*tracer.Marker) ([]*tracer.Marker, error) {
+	if len(all) == 0 {
+		err := fmt.Errorf("%s has no markers", s.named())
+		if s.target.Path != "" {
+			return nil, withHint(err, "a Go program that uses package marker needs waymark link %s", s.target.Path)
+		}
+		return nil, withHint(err, "a Go program that uses package marker needs waymark link, and to be started again")
+	}
+	return tracer.Select(all, s.patterns)
+}

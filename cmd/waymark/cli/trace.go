@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+const traceLong = `Print one line for each hit of a marker.
+
+A line has the time, the process, the goroutine (g18) of a Go program or else the thread
+(t1234), the marker and its fields, as in path="/x" attempt=1. Values are printed as the
+marker's format asks for: %x as 0x2a, %p as an address, %c as a character, %s in quotes, %x
+of a string or []byte as its bytes. A string that was cut ends in …+44, the number of bytes
+that are missing. A value that could not be read is ?.
+
+With -p PID it traces that process until it ends; with FILE every process that maps the
+file, now and later; with -- COMMAND from the command's first instruction to its last.
+Patterns are globs over provider:name, such as 'http:*'; one without a colon matches the
+name in any provider. Without patterns it is every marker.
+
+Ctrl-C, -d, -n, the end of the process and of the command end it with a summary on standard
+error. Events that came faster than they could be printed are counted in it as lost.
+
+Events go to standard output. With -- COMMAND, which has standard output for itself, they go
+to standard error; -o FILE writes them elsewhere, -o - to standard output after all. A
+command that is still running after -d or -n is sent SIGTERM.`
+
+const traceExample = `  waymark trace -p 1234 http:request_start      one marker of a process
+  waymark trace -n 10 ./server                  ten events of any process that runs it
+  waymark trace -o events.txt -- ./tick 5       from the first instruction on
+  waymark trace --json -d 10s -p 1234 'http:*'  for programs`
+
+type traceOptions struct {
+	watchFlags
+	count  uint64
+	str    int
+	buffer byteSize
+}
+
+func newTraceCommand(env *Env) *cobra.Command {
+	o := traceOptions{str: 256, buffer: 16 << 20}
+	cmd := &cobra.Command{
+		Use:     "trace {-p PID | FILE} [PATTERN...] | trace [PATTERN...] -- COMMAND [ARG...]",
+		Short:   "Print one line for each hit of a marker",
+		Long:    traceLong,
+		Example: traceExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sel, err := parseSelection(cmd, o.pid, args)
+			if err != nil {
+				return err
+			}
+			if err := sel.required(cmd); err != nil {
+				return err
+			}
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			return runTrace(cmd.Context(), env, &o, sel)
+		},
+	}
+	o.add(cmd)
+	flags := cmd.Flags()
+	flags.Uint64VarP(&o.count, "count", "n", 0, "end after `COUNT` events")
+	flags.IntVar(&o.str, "str", o.str, "print at most `N` bytes of a string, up to 4096")
+	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer between kernel and waymark, up to 1G")
+	return cmd
+}
+
+// maxStr is how much of a string an event can carry.
+const maxStr = 4096
+
+func (o *traceOptions) check(cmd *cobra.Command) error {
+	if o.str < 1 || o.str > maxStr {
+		return usage("from 1 to 4096", "--str %d is no number of bytes that an event can carry", o.str)
+	}
+	if cmd.Flags().Changed("count") && o.count == 0 {
+		return usage("without -n there is no limit", "-n 0 asks for no event at all")
+	}
+	return o.watchFlags.check()
+}
+
+// traceView prints events.
+type traceView interface {
+	event(*tracer.Event) error
+	summary(*traceSummary) error
+}
+
+// traceSummary is what trace says at its end.
+type traceSummary struct {
+	events, lost uint64
+	elapsed      time.Duration
+	end          end
+}
+
+func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) (err error) {
+	s, err := env.openSession(ctx, sel)
+	if err != nil {
+		return err
+	}
+	out, err := env.openOutput(o.out, s.command != nil)
+	if err != nil {
+		s.abandon()
+		return err
+	}
+	defer func() {
+		if e := out.Close(); err == nil {
+			err = e
+		}
+	}()
+	done := s.attaching()
+	events, err := tracer.Trace(s.target, s.markers, &tracer.Options{MaxString: o.str, BufferSize: int(o.buffer)})
+	done()
+	if err != nil {
+		s.abandon()
+		return err
+	}
+	defer events.Close()
+	ends, err := s.begin(ctx, o.duration, out)
+	if err != nil {
+		s.abandon()
+		return err
+	}
+	var view traceView = newTraceText(out, s.markers)
+	if o.json {
+		view = newTraceJSON(out, s.markers)
+	}
+	sum, failure := s.follow(events, view, o.count, ends)
+	status := s.finish(ctx, sum.end)
+	if failure == nil {
+		failure = view.summary(sum)
+	}
+	if !isBrokenPipe(failure) {
+		env.summarize(sum)
+	}
+	if failure != nil {
+		return failure
+	}
+	return status
+}
+
+// follow prints events until limit of them are (0 for no limit) or the session ends. What
+// was collected before the end is printed too.
+func (s *session) follow(events *tracer.Tracer, view traceView, limit uint64, ends <-chan end) (*traceSummary, error) {
+	sum := &traceSummary{end: byCount}
+	type stop struct {
+		why end
+		err error
+	}
+	stopped := make(chan stop, 1)
+	go func() {
+		select {
+		case why := <-ends:
+			stopped <- stop{why, events.Stop()}
+		case <-s.over:
+		}
+	}()
+	for limit == 0 || sum.events < limit {
+		e, err := events.Next(context.Background())
+		if errors.Is(err, io.EOF) {
+			st := <-stopped
+			sum.end = st.why
+			if st.err != nil {
+				return sum, st.err
+			}
+			break
+		}
+		if err == nil {
+			err = view.event(e)
+		}
+		if err != nil {
+			sum.end = byOutput
+			return sum, err
+		}
+		sum.events++
+	}
+	sum.elapsed = s.elapsed()
+	if err := events.Stop(); err != nil {
+		return sum, err
+	}
+	lost, err := events.Lost()
+	sum.lost = lost
+	return sum, err
+}
+
+// summarize says how it went.
+func (e *Env) summarize(sum *traceSummary) {
+	e.message("%s, %d lost, in %s", plural(sum.events, "event"), sum.lost, seconds(sum.elapsed))
+	if sum.lost > 0 {
+		e.hint("a larger --buffer, fewer markers or a shorter --str lose fewer")
+	}
+}

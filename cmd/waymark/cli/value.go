@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"encoding/hex"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// conversion returns the conversion of a verb such as "%08lx", 'v' when there is none.
+func conversion(verb string) byte {
+	if verb == "" {
+		return 'v'
+	}
+	return verb[len(verb)-1]
+}
+
+// appendValue appends the value of a field as trace prints it: by its kind and by the
+// conversion that its format asks for. Widths and precisions belong to a line of the
+// program's own and are left out. A value that could not be read is "?".
+func appendValue(b []byte, f *tracer.Field, v *tracer.Value) []byte {
+	verb := conversion(f.Verb)
+	switch {
+	case v.Err != nil || f.Unavailable != nil:
+		return append(b, '?')
+	case f.Kind.HasLength():
+		return appendBytes(b, verb, v)
+	case f.Kind == field.Bool:
+		return strconv.AppendBool(b, v.Bits != 0)
+	case f.Kind.IsFloat():
+		return appendFloat(b, verb, f.Kind, v.Bits)
+	case f.Kind == field.Pointer || f.Kind == field.Uintptr && verb == 'v':
+		return appendInteger(b, 'x', f.Kind, v.Bits)
+	case f.Kind.IsInteger():
+		return appendInteger(b, verb, f.Kind, v.Bits)
+	}
+	return append(b, '?')
+}
+
+// appendInteger prints other bases as the bits of the value's own size, as C does: -1 as an
+// int32 is 0xffffffff.
+func appendInteger(b []byte, verb byte, k field.Kind, bits uint64) []byte {
+	raw := bits
+	if size := k.Size(); size < 8 {
+		raw &= 1<<(8*size) - 1
+	}
+	switch verb {
+	case 'x', 'p':
+		return strconv.AppendUint(append(b, "0x"...), raw, 16)
+	case 'X':
+		return appendUpper(append(b, "0x"...), strconv.AppendUint(nil, raw, 16))
+	case 'o':
+		return strconv.AppendUint(append(b, "0o"...), raw, 8)
+	case 'b':
+		return strconv.AppendUint(append(b, "0b"...), raw, 2)
+	case 'c':
+		if int64(bits) >= 0 && bits <= utf8.MaxRune && utf8.ValidRune(rune(bits)) {
+			return strconv.AppendQuoteRune(b, rune(bits))
+		}
+	}
+	if k.Signed() {
+		return strconv.AppendInt(b, int64(bits), 10)
+	}
+	return strconv.AppendUint(b, bits, 10)
+}
+
+// appendFloat prints the shortest number that is this one.
+func appendFloat(b []byte, verb byte, k field.Kind, bits uint64) []byte {
+	n, size := floatOf(k, bits)
+	switch verb {
+	case 'f', 'F':
+		return strconv.AppendFloat(b, n, 'f', -1, size)
+	case 'e', 'E', 'G':
+		return strconv.AppendFloat(b, n, verb, -1, size)
+	}
+	return strconv.AppendFloat(b, n, 'g', -1, size)
+}
+
+// floatOf returns the number that the raw bits stand for, and its size in bits.
+func floatOf(k field.Kind, bits uint64) (float64, int) {
+	if k == field.Float32 {
+		return float64(math.Float32frombits(uint32(bits))), 32
+	}
+	return math.Float64frombits(bits), 64
+}
+
+// appendBytes prints a string or []byte, and how many bytes of it are missing.
+func appendBytes(b []byte, verb byte, v *tracer.Value) []byte {
+	text := v.Text
+	if verb == 'x' || verb == 'X' {
+		digits := hex.AppendEncode(nil, text)
+		switch {
+		case len(digits) == 0:
+			b = append(b, `""`...)
+		case verb == 'X':
+			b = appendUpper(b, digits)
+		default:
+			b = append(b, digits...)
+		}
+	} else {
+		text = whole(v)
+		b = strconv.AppendQuote(b, string(text))
+	}
+	if missing := v.Len - len(text); missing > 0 {
+		b = append(b, "…+"...)
+		b = strconv.AppendInt(b, int64(missing), 10)
+	}
+	return b
+}
+
+// whole returns the text of a value, without the first bytes of a character that the limit
+// cut in two.
+func whole(v *tracer.Value) []byte {
+	text := v.Text
+	if v.Len <= len(text) {
+		return text
+	}
+	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
+		if tail := text[len(text)-i:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return text[:len(text)-i]
+			}
+			break
+		}
+	}
+	return text
+}
+
+func appendUpper(b, digits []byte) []byte {
+	for _, c := range digits {
+		if 'a' <= c && c <= 'f' {
+			c -= 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return b
+}
