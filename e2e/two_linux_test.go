@@ -1,0 +1,183 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/waymark-trace/waymark/internal/gobuild"
+	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/sdt"
+)
+
+// held is a program that marks when told to and then stays.
+type held struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
+}
+
+func hold(t *testing.T, path string, passes int) *held {
+	t.Helper()
+	h := &held{cmd: exec.Command(path, "-hold", "-n", fmt.Sprint(passes))}
+	var err error
+	if h.stdin, err = h.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := h.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.stdout = bufio.NewReader(stdout)
+	if err := h.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		h.stdin.Close()
+		h.cmd.Wait()
+	})
+	h.line(t, "ready")
+	return h
+}
+
+func (h *held) line(t *testing.T, want string) {
+	t.Helper()
+	if line, err := h.stdout.ReadString('\n'); err != nil || !strings.HasPrefix(line, want) {
+		t.Fatalf("the program printed %q, %v; want %q", line, err, want)
+	}
+}
+
+// mark lets it mark, and returns when it has.
+func (h *held) mark(t *testing.T) {
+	t.Helper()
+	if _, err := h.stdin.Write([]byte{'\n'}); err != nil {
+		t.Fatal(err)
+	}
+	h.line(t, "marked")
+}
+
+// Two tracers at once both count every hit, and the first to leave does not disarm the other.
+func TestTwoTracersAtOnce(t *testing.T) {
+	peer.Root(t)
+	peer.Need(t, "bpftrace")
+	const n = 100_000
+	path := allkinds(t, gobuild.Config{})
+
+	t.Run("waymark twice", func(t *testing.T) {
+		h := hold(t, path, n)
+		pid := fmt.Sprint(h.cmd.Process.Pid)
+		stays := watch(t, "-p", pid, "kinds:signed")
+		leaves := watch(t, "-p", pid, "kinds:*")
+		leaves.stop()
+		both := watch(t, path, "kinds:signed")
+		h.mark(t)
+		for who, w := range map[string]*watcher{"the first": stays, "the second": both} {
+			if got := w.stop()["kinds:signed"]; got != n {
+				t.Errorf("%s counted %d of %d", who, got, n)
+			}
+		}
+	})
+
+	for _, order := range []string{"bpftrace leaves first", "waymark leaves first", "both stay"} {
+		t.Run(order, func(t *testing.T) {
+			h := hold(t, path, n)
+			pid := h.cmd.Process.Pid
+			b := startBpftrace(t, pid, path)
+			eventually(t, "bpftrace is attached", func() bool { return counter(t, pid, path, "signed") > 0 })
+			w := watch(t, "-p", fmt.Sprint(pid), "kinds:signed")
+			switch order {
+			case "bpftrace leaves first":
+				b.stop(t)
+			case "waymark leaves first":
+				w.stop()
+			}
+			h.mark(t)
+			if !w.done {
+				if got := w.stop()["kinds:signed"]; got != n {
+					t.Errorf("waymark counted %d of %d", got, n)
+				}
+			}
+			if !b.done {
+				if got := b.stop(t); got != fmt.Sprint(n) {
+					t.Errorf("bpftrace counted %s of %d", got, n)
+				}
+			}
+			eventually(t, "counter is 0", func() bool { return counter(t, pid, path, "signed") == 0 })
+		})
+	}
+}
+
+// counter returns the reference counter of a marker in a process.
+func counter(t *testing.T, pid int, path, name string) uint16 {
+	t.Helper()
+	f, err := sdt.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps, err := procfs.Maps(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range f.Sites {
+		if s.Name != name {
+			continue
+		}
+		for _, m := range maps {
+			if m.Path != path {
+				continue
+			}
+			if at, ok := procfs.Address(maps, m.File(), uint64(s.CounterOffset)); ok {
+				n, err := procfs.ReadCounter(pid, at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return n
+			}
+		}
+	}
+	t.Fatalf("no counter of %s in process %d", name, pid)
+	return 0
+}
+
+// bpftrace counts kinds:signed in a process.
+type bpftrace struct {
+	cmd  *exec.Cmd
+	out  bytes.Buffer
+	done bool
+}
+
+func startBpftrace(t *testing.T, pid int, path string) *bpftrace {
+	t.Helper()
+	b := &bpftrace{cmd: exec.Command("bpftrace", "-p", fmt.Sprint(pid), "-e", "usdt:"+path+":kinds:signed { @n = count() }")}
+	b.cmd.Stdout, b.cmd.Stderr = &b.out, &b.out
+	if err := b.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if !b.done {
+			b.stop(t)
+		}
+	})
+	return b
+}
+
+// stop ends it and returns what it counted.
+func (b *bpftrace) stop(t *testing.T) string {
+	t.Helper()
+	b.done = true
+	b.cmd.Process.Signal(os.Interrupt)
+	if err := b.cmd.Wait(); err != nil {
+		t.Errorf("bpftrace: %v", err)
+	}
+	if m := regexp.MustCompile(`@n: (\d+)`).FindSubmatch(b.out.Bytes()); m != nil {
+		return string(m[1])
+	}
+	return b.out.String()
+}
