@@ -118,9 +118,14 @@ func goResult(ctx context.Context, err error) error {
 // program returns the name that go build would give the one program of the line.
 func (l *buildLine) program(ctx context.Context, env *Env) (string, error) {
 	cmd := goCommand(ctx, l.listArgs())
-	var out strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, env.Stderr
+	var out, complaint strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &complaint
 	if err := goResult(ctx, cmd.Run()); err != nil {
+		// go build says what is wrong with its own command line in its own words.
+		if err := l.run(ctx, env, l.args(os.DevNull)); err != nil {
+			return "", err
+		}
+		fmt.Fprint(env.Stderr, complaint.String())
 		return "", err
 	}
 	packages := strings.Split(strings.TrimSpace(out.String()), "\n")

@@ -48,7 +48,7 @@ func Main(ctx context.Context, args []string, env *Env) int {
 
 func newRoot(env *Env) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "waymark",
+		Use:           "waymark COMMAND",
 		Short:         "Static tracing for Go programs and everything else with SDT markers",
 		Long:          rootLong,
 		Example:       rootExample,
@@ -67,8 +67,13 @@ func newRoot(env *Env) *cobra.Command {
 		newTraceCommand(env),
 		newLinkCommand(env),
 		newBuildCommand(env),
+		newDemoCommand(env),
 		newVersionCommand(env),
 	)
+	for _, cmd := range root.Commands() {
+		cmd.DisableFlagsInUseLine = true
+	}
+	root.DisableFlagsInUseLine = true
 	return root
 }
 

@@ -188,7 +188,7 @@ func groupProcesses(processes []tracer.Process, each bool) []group {
 
 // warnUnseen says which processes could not be looked at.
 func (e *Env) warnUnseen(processes []tracer.Process, all bool) {
-	refused, other := 0, 0
+	refused, other, hint := 0, 0, ""
 	for _, p := range processes {
 		var permission *tracer.PermissionError
 		switch {
@@ -197,13 +197,14 @@ func (e *Env) warnUnseen(processes []tracer.Process, all bool) {
 			e.warning("process %d (%s): %v", p.PID, label(p.Comm), p.Err)
 		case errors.As(p.Err, &permission):
 			refused++
+			hint = permissionHint(permission)
 		default:
 			other++
 		}
 	}
 	if refused > 0 {
 		e.warning("not permitted to look at %s", processesText(refused))
-		e.hint("root sees all; -v says which")
+		e.hint("%s; -v says which they are", hint)
 	}
 	if other > 0 {
 		e.warning("something is wrong with %s; -v says what", processesText(other))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -16,6 +17,7 @@ type jsonMarker struct {
 	Counter  bool            `json:"counter"`
 	Fields   []jsonFieldType `json:"fields"`
 	Sites    []jsonSite      `json:"sites"`
+	Code     []schema.Site   `json:"code,omitempty"`
 	File     jsonFile        `json:"file"`
 }
 
@@ -28,10 +30,11 @@ type jsonFieldType struct {
 }
 
 type jsonSite struct {
-	Address uint64 `json:"address"`
-	Offset  uint64 `json:"offset"`
-	Counter uint64 `json:"counter,omitempty"`
-	Args    string `json:"args"`
+	Address  uint64 `json:"address"`
+	Offset   uint64 `json:"offset"`
+	Counter  uint64 `json:"counter,omitempty"`
+	Args     string `json:"args"`
+	Function string `json:"function,omitempty"`
 }
 
 type jsonFile struct {
@@ -50,6 +53,7 @@ type jsonProblem struct {
 
 func listJSON(out *output, groups []group) error {
 	said := map[*tracer.File]bool{}
+	codes := map[*tracer.File]*code{}
 	for _, g := range groups {
 		var p tracer.Process
 		if len(g.processes) > 0 {
@@ -60,8 +64,13 @@ func listJSON(out *output, groups []group) error {
 				return err
 			}
 		}
+		for _, f := range files(g.markers) {
+			if codes[f] == nil {
+				codes[f] = codeOf(f)
+			}
+		}
 		for _, m := range g.markers {
-			j := markerJSON(m)
+			j := markerJSON(m, codes[m.File])
 			j.PID, j.Comm = p.PID, p.Comm
 			if err := writeJSON(out, j); err != nil {
 				return err
@@ -83,11 +92,11 @@ func listJSON(out *output, groups []group) error {
 	return nil
 }
 
-func markerJSON(m *tracer.Marker) *jsonMarker {
+func markerJSON(m *tracer.Marker, c *code) *jsonMarker {
 	j := &jsonMarker{
 		Marker: m.FullName(), Provider: m.Provider, Name: m.Name, Format: m.Format,
 		Typed: m.Typed, Counter: m.Counted, File: fileJSON(m.File),
-		Fields: []jsonFieldType{}, Sites: []jsonSite{},
+		Fields: []jsonFieldType{}, Sites: []jsonSite{}, Code: c.marked[m.FullName()],
 	}
 	for _, f := range m.Fields {
 		t := jsonFieldType{Name: f.Name, Type: f.Type, Kind: f.Kind.String(), Verb: f.Verb}
@@ -99,6 +108,7 @@ func markerJSON(m *tracer.Marker) *jsonMarker {
 	for _, s := range m.Sites {
 		j.Sites = append(j.Sites, jsonSite{
 			Address: uint64(s.Address), Offset: uint64(s.Offset), Counter: uint64(s.Semaphore), Args: s.Args,
+			Function: c.function(uint64(s.Address)),
 		})
 	}
 	return j

@@ -15,12 +15,12 @@ type listTable struct {
 	style   style
 	verbose bool
 	shown   map[*tracer.File]bool
-	code    map[*tracer.File]map[string][]schema.Site
+	code    map[*tracer.File]*code
 }
 
 func (l *listTable) print(groups []group) error {
 	l.shown = map[*tracer.File]bool{}
-	l.code = map[*tracer.File]map[string][]schema.Site{}
+	l.code = map[*tracer.File]*code{}
 	for i, g := range groups {
 		var b strings.Builder
 		if i > 0 {
@@ -144,8 +144,12 @@ func (l *listTable) details(b *strings.Builder, m *tracer.Marker) {
 			fmt.Fprintf(b, "    %s has no value: %s\n", label(f.Name), printable(f.Unavailable.Error()))
 		}
 	}
+	c := l.codeOf(m.File)
 	for _, s := range m.Sites {
 		fmt.Fprintf(b, "    site %#x", uint64(s.Address))
+		if name := c.function(uint64(s.Address)); name != "" {
+			fmt.Fprintf(b, " in %s", label(name))
+		}
 		if s.Semaphore != 0 {
 			fmt.Fprintf(b, "  counter %#x", uint64(s.Semaphore))
 		}
@@ -154,8 +158,8 @@ func (l *listTable) details(b *strings.Builder, m *tracer.Marker) {
 		}
 		b.WriteByte('\n')
 	}
-	for _, c := range l.codeSites(m) {
-		fmt.Fprintf(b, "    marked in %s\n", codeText(c))
+	for _, s := range c.marked[m.FullName()] {
+		fmt.Fprintf(b, "    marked in %s\n", codeText(s))
 	}
 }
 
@@ -171,16 +175,12 @@ func codeText(c schema.Site) string {
 	return fmt.Sprintf("%s at %#x", s, c.Address)
 }
 
-// codeSites returns where the code of a linked Go program tests the marker: the markers's
-// own site is a stub that all of them call.
-func (l *listTable) codeSites(m *tracer.Marker) []schema.Site {
-	if m.File.Go == "" {
-		return nil
-	}
-	sites, ok := l.code[m.File]
+// codeOf returns what is known about the code of a file, which is read once.
+func (l *listTable) codeOf(f *tracer.File) *code {
+	c, ok := l.code[f]
 	if !ok {
-		sites = readCodeSites(m.File)
-		l.code[m.File] = sites
+		c = codeOf(f)
+		l.code[f] = c
 	}
-	return sites[m.FullName()]
+	return c
 }

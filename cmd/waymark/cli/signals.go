@@ -20,7 +20,9 @@ func notifySignals(parent context.Context, env *Env) (context.Context, func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, syscall.SIGPIPE)
+	if len(pipeSignals) > 0 {
+		signal.Notify(pipe, pipeSignals...)
+	}
 	done := make(chan struct{})
 	go func() {
 		for n := 0; ; n++ {

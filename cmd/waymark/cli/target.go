@@ -83,10 +83,14 @@ func (s *selection) required(cmd *cobra.Command) error {
 func (s *selection) choose(all []*tracer.Marker) ([]*tracer.Marker, error) {
 	if len(all) == 0 {
 		err := fmt.Errorf("%s has no markers", s.named())
-		if s.target.Path != "" {
-			return nil, withHint(err, "a Go program that uses package marker needs waymark link %s", s.target.Path)
+		file, again := "", ""
+		switch {
+		case s.target.Path != "":
+			file = " " + s.target.Path
+		case s.target.PID != 0:
+			again = ", and to be started again"
 		}
-		return nil, withHint(err, "a Go program that uses package marker needs waymark link, and to be started again")
+		return nil, withHint(err, "a Go program that uses package marker needs waymark link%s%s", file, again)
 	}
 	return tracer.Select(all, s.patterns)
 }

@@ -135,6 +135,9 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) (e
 	if failure == nil {
 		failure = view.summary(sum)
 	}
+	if failure == nil {
+		failure = out.flush() // events before their summary
+	}
 	if !isBrokenPipe(failure) {
 		env.summarize(sum)
 	}

@@ -1,0 +1,11 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"syscall"
+)
+
+// pipeSignals is what a write to a pipe that nobody reads sends.
+var pipeSignals = []os.Signal{syscall.SIGPIPE}
