@@ -31,8 +31,8 @@ const (
 	demoProgram = modulePath + "/examples/httpserver"
 )
 
-// demoLoad is a load of some five seconds.
-var demoLoad = []string{"-load", "12000", "-clients", "8", "-pause", "2ms"}
+// demoLoad is a load of some four seconds.
+var demoLoad = []string{"-load", "8000", "-clients", "8", "-pause", "2ms"}
 
 func newDemoCommand(env *Env) *cobra.Command {
 	return &cobra.Command{
