@@ -32,6 +32,30 @@ const rootExample = `  waymark build -o server ./cmd/server        a go build wh
   waymark trace -p 1234 http:request_start    one line for each hit
   waymark trace -- ./server -port 8080        from the first instruction on`
 
+// usageTemplate is cobra's without what waymark has no use for.
+const usageTemplate = `Usage:
+  {{.UseLine}}
+{{- if .HasExample}}
+
+Examples:
+{{.Example}}
+{{- end}}
+{{- if .HasAvailableSubCommands}}
+
+Commands:
+{{- range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}
+{{- end}}{{end}}
+
+{{.CommandPath}} COMMAND --help says more about a command.
+{{- end}}
+{{- if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{- end}}
+`
+
 // Main runs the waymark command with args, which lack the program's name, and returns its
 // exit status.
 func Main(ctx context.Context, args []string, env *Env) int {
@@ -60,6 +84,8 @@ func newRoot(env *Env) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err, fmt.Sprintf("%s --help shows the flags", cmd.CommandPath())}
 	})
+	root.SuggestionsMinimumDistance = 2
+	root.SetUsageTemplate(usageTemplate)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveDefault)
 	root.AddCommand(
 		newListCommand(env),

@@ -37,7 +37,7 @@ type statOptions struct {
 func newStatCommand(env *Env) *cobra.Command {
 	var o statOptions
 	cmd := &cobra.Command{
-		Use:     "stat {-p PID | FILE} [PATTERN...] | stat [PATTERN...] -- COMMAND [ARG...]",
+		Use:     "stat [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark stat [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
 		Short:   "Count how often markers are hit",
 		Long:    statLong,
 		Example: statExample,

@@ -46,7 +46,7 @@ type traceOptions struct {
 func newTraceCommand(env *Env) *cobra.Command {
 	o := traceOptions{str: 256, buffer: 16 << 20}
 	cmd := &cobra.Command{
-		Use:     "trace {-p PID | FILE} [PATTERN...] | trace [PATTERN...] -- COMMAND [ARG...]",
+		Use:     "trace [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark trace [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
 		Short:   "Print one line for each hit of a marker",
 		Long:    traceLong,
 		Example: traceExample,

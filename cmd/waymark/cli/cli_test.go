@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/waymark-trace/waymark/internal/peer"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"waymark": func() {
+			os.Exit(Main(context.Background(), os.Args[1:], &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+		},
+	})
+}
+
+// TestScripts runs one script a verb. Those of the kernel engine have their targets in PATH:
+// examples/tick, compiled.
+func TestScripts(t *testing.T) {
+	for _, verb := range []string{"usage", "version", "link", "build"} {
+		t.Run(verb, func(t *testing.T) { runScript(t, verb, "") })
+	}
+	for _, verb := range []string{"list", "stat", "trace"} {
+		t.Run(verb, func(t *testing.T) {
+			if testing.Short() {
+				t.Skip("runs for seconds")
+			}
+			peer.Root(t)
+			runScript(t, verb, compileTick(t))
+		})
+	}
+}
+
+// compileTick returns a directory with the program of source 003.
+func compileTick(t *testing.T) string {
+	t.Helper()
+	gcc := peer.Need(t, "gcc")[0]
+	peer.Header(t, "sys/sdt.h")
+	dir := t.TempDir()
+	out, err := exec.Command(gcc, "-O2", "-o", filepath.Join(dir, "tick"), "../../../examples/tick/tick.c").CombinedOutput()
+	if err != nil {
+		t.Fatalf("compiling tick: %v\n%s", err, out)
+	}
+	return dir
+}
+
+func runScript(t *testing.T, verb, bin string) {
+	t.Helper()
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Files:               []string{"testdata/" + verb + ".txtar"},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("REPO", root)
+			if bin != "" {
+				e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
+				e.Setenv("TICK", filepath.Join(bin, "tick"))
+			}
+			return goEnvironment(e)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waitfor":   waitFor,
+			"jsonlines": jsonLines,
+		},
+	})
+}
+
+// goEnvironment lets the scripts run the go command with the caches that are there.
+func goEnvironment(e *testscript.Env) error {
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOTOOLCHAIN", "GOFLAGS"} {
+		value, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			return fmt.Errorf("go env %s: %w", name, err)
+		}
+		e.Setenv(name, strings.TrimSpace(string(value)))
+	}
+	return nil
+}
+
+// waitFor waits until a file has a line that matches a pattern: waitfor FILE PATTERN.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: waitfor FILE PATTERN")
+	}
+	pattern := regexp.MustCompile(args[1])
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		data, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err == nil && pattern.Match(data) {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s: no %s in 20 s: %v\n%s", args[0], args[1], err, data)
+		}
+	}
+}
+
+// varying are the members of JSON objects that are another every time, or with every compiler.
+var varying = regexp.MustCompile(`"(time|monotonic_ns|pid|tid|cpu|elapsed_s|rate|address|offset|counter|args|build_id|path|file|go|line)":("[^"]*"|-?[0-9][-+.e0-9]*)`)
+
+// jsonLines checks that a file is JSON, an object a line, and writes it to another with "_"
+// for what varies: jsonlines FROM TO.
+func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: jsonlines FROM TO")
+	}
+	data := []byte(ts.ReadFile(args[0]))
+	for line := range bytes.Lines(data) {
+		if !json.Valid(line) || !bytes.HasPrefix(line, []byte("{")) || !bytes.HasSuffix(line, []byte("}\n")) {
+			ts.Fatalf("%s: not a JSON object: %s", args[0], line)
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), varying.ReplaceAll(data, []byte(`"$1":_`)), 0o666))
+}
