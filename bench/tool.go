@@ -91,10 +91,7 @@ func (p *process) stop() error {
 		return p.err
 	}
 	p.once = true
-	p.cmd.Process.Signal(syscall.SIGINT)
-	timer := time.AfterFunc(30*time.Second, func() { p.cmd.Process.Kill() })
-	err := p.cmd.Wait()
-	timer.Stop()
+	err := p.interrupt()
 	var exit *exec.ExitError
 	// perf ends with the signal it got; that is no failure.
 	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGINT {
@@ -104,6 +101,23 @@ func (p *process) stop() error {
 		p.err = fmt.Errorf("%s: %w: %s", filepath.Base(p.cmd.Path), err, lastLine(p.stderr.Bytes()))
 	}
 	return p.err
+}
+
+// interrupt sends SIGINT until the tool ends: bpftrace 0.17 forgets one that comes while it
+// attaches.
+func (p *process) interrupt() error {
+	exited := make(chan error, 1)
+	go func() { exited <- p.cmd.Wait() }()
+	for range 15 {
+		p.cmd.Process.Signal(syscall.SIGINT)
+		select {
+		case err := <-exited:
+			return err
+		case <-time.After(2 * time.Second):
+		}
+	}
+	p.cmd.Process.Kill()
+	return <-exited
 }
 
 func lastLine(text []byte) string {

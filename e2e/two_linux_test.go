@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/peer"
@@ -172,9 +173,20 @@ func startBpftrace(t *testing.T, pid int, path string) *bpftrace {
 func (b *bpftrace) stop(t *testing.T) string {
 	t.Helper()
 	b.done = true
-	b.cmd.Process.Signal(os.Interrupt)
-	if err := b.cmd.Wait(); err != nil {
-		t.Errorf("bpftrace: %v", err)
+	exited := make(chan error, 1)
+	go func() { exited <- b.cmd.Wait() }()
+	for {
+		// More than once: bpftrace 0.17 forgets an interrupt that comes while it attaches.
+		b.cmd.Process.Signal(os.Interrupt)
+		select {
+		case err := <-exited:
+			if err != nil {
+				t.Errorf("bpftrace: %v", err)
+			}
+		case <-time.After(2 * time.Second):
+			continue
+		}
+		break
 	}
 	if m := regexp.MustCompile(`@n: (\d+)`).FindSubmatch(b.out.Bytes()); m != nil {
 		return string(m[1])
