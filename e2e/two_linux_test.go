@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,7 +92,10 @@ func TestTwoTracersAtOnce(t *testing.T) {
 			h := hold(t, path, n)
 			pid := h.cmd.Process.Pid
 			b := startBpftrace(t, pid, path)
-			eventually(t, "bpftrace is attached", func() bool { return counter(t, pid, path, "signed") > 0 })
+			eventually(t, "bpftrace is attached", func() bool { return strings.Contains(b.out.String(), "alive") })
+			if counter(t, pid, path, "signed") == 0 {
+				t.Error("bpftrace is attached and the counter not raised")
+			}
 			w := watch(t, "-p", fmt.Sprint(pid), "kinds:signed")
 			switch order {
 			case "bpftrace leaves first":
@@ -150,13 +154,33 @@ func counter(t *testing.T, pid int, path, name string) uint16 {
 // bpftrace counts kinds:signed in a process.
 type bpftrace struct {
 	cmd  *exec.Cmd
-	out  bytes.Buffer
+	out  lockedBuffer
 	done bool
+}
+
+// lockedBuffer is a bytes.Buffer that a process writes to while a test looks at it.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 func startBpftrace(t *testing.T, pid int, path string) *bpftrace {
 	t.Helper()
-	b := &bpftrace{cmd: exec.Command("bpftrace", "-p", fmt.Sprint(pid), "-e", "usdt:"+path+":kinds:signed { @n = count() }")}
+	// What it prints it prints after it attached everything.
+	b := &bpftrace{cmd: exec.Command("bpftrace", "-B", "line", "-p", fmt.Sprint(pid), "-e",
+		`usdt:`+path+`:kinds:signed { @n = count() } interval:ms:50 { printf("alive\n") }`)}
 	b.cmd.Stdout, b.cmd.Stderr = &b.out, &b.out
 	if err := b.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -188,8 +212,8 @@ func (b *bpftrace) stop(t *testing.T) string {
 		}
 		break
 	}
-	if m := regexp.MustCompile(`@n: (\d+)`).FindSubmatch(b.out.Bytes()); m != nil {
-		return string(m[1])
+	if m := regexp.MustCompile(`@n: (\d+)`).FindStringSubmatch(b.out.String()); m != nil {
+		return m[1]
 	}
 	return b.out.String()
 }
