@@ -22,7 +22,7 @@ A marker is a named place in a program, such as http:request_start. It costs nex
 nothing until somebody looks at it. Put one into a Go program with package marker, build it
 with "waymark build", and look with "waymark stat" and "waymark trace".
 
-Exit status: 0 when all went well, also when Ctrl-C or -d ended it; 1 for an error; 2 for a
+Exit status: 0 when all went well, also when Ctrl-C or -d ended a trace; 1 for an error; 2 for a
 command line that makes no sense. With "-- COMMAND" it is that of the command, 128+N when
 signal N ended it, unless waymark itself ended it because of -d or -n.`
 
@@ -143,6 +143,8 @@ func (e *Env) report(err error) int {
 		return statusOK
 	case errors.As(err, &status):
 		return int(status)
+	case errors.Is(err, context.Canceled):
+		return statusInterrupted
 	case errors.As(err, &wrong):
 		e.printError(err)
 		return statusUsage

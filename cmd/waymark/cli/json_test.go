@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// everything is a marker with a field of every kind that JSON treats in its own way.
+func everything() *tracer.Marker {
+	m := &tracer.Marker{
+		Provider: "app", Name: "every", Format: "…", Typed: true, Counted: true,
+		File:  &tracer.File{Path: "/srv/app\x1b[2J", BuildID: "00ff", Go: "go1.26.8"},
+		Sites: []sdt.Site{{Note: sdt.Note{Args: "8@0(%rax)", Semaphore: 0x5a47f0}, Address: 0x4acb20, Offset: 0xacb20}},
+	}
+	for _, f := range []struct {
+		name string
+		kind field.Kind
+	}{
+		{"ok", field.Bool}, {"min", field.Int64}, {"max", field.Uint64}, {"address", field.Pointer},
+		{"half", field.Float64}, {"tenth", field.Float32}, {"none", field.Float64}, {"path", field.String},
+		{"cut", field.String}, {"odd", field.String}, {"data", field.Bytes}, {"gone", field.Int}, {"twice", field.Int8}, {"twice", field.Int8},
+	} {
+		m.Fields = append(m.Fields, tracer.Field{Name: f.name, Type: f.kind.String(), Kind: f.kind})
+	}
+	m.Fields[0].Verb = "%t"
+	m.Fields[11].Unavailable = errors.New("operand \"8@%xmm0\": not a register that is saved")
+	return m
+}
+
+func everyValue() []tracer.Value {
+	return []tracer.Value{
+		{Bits: 1}, {Bits: 1 << 63}, {Bits: math.MaxUint64}, {Bits: 0xc000012345},
+		{Bits: math.Float64bits(0.5)}, {Bits: uint64(math.Float32bits(0.1))}, {Bits: math.Float64bits(math.NaN())},
+		{Text: []byte("</x>&\"\\\n\x1b\x7f\u009b\u202e€\U000e0001"), Len: 24}, {Text: []byte("abc\xe2\x82"), Len: 1000},
+		{Text: []byte("a\xff"), Len: 2}, {Text: []byte{0, 1, 255}, Len: 5}, {}, {Bits: 1}, {Bits: math.MaxUint64},
+	}
+}
+
+func TestTraceJSON(t *testing.T) {
+	m := everything()
+	m.Fields[7].Name = "path"
+	event := &tracer.Event{
+		Time: time.Date(2026, 11, 21, 4, 44, 45, 120, time.UTC), Monotonic: 5365155918203, PID: 12, TID: 13, CPU: 1,
+		Comm: "a\x1b[2Jb\xff", Goroutine: 18, Marker: m, Values: everyValue(),
+	}
+	event.Values[7].Len = len(event.Values[7].Text)
+	out, written := bufferOutput(t)
+	v := newTraceJSON(out, []*tracer.Marker{m})
+	bare := &tracer.Event{Time: event.Time, Marker: &tracer.Marker{Provider: "p", Name: "n"}}
+	for _, e := range []*tracer.Event{event, bare} {
+		if err := v.event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := v.summary(&traceSummary{events: 2, lost: 1, elapsed: 1500 * time.Millisecond, end: byInterrupt}); err != nil {
+		t.Fatal(err)
+	}
+	got := written()
+	checkHarmless(t, got)
+	golden(t, "trace.jsonl", got)
+	for line := range bytes.Lines(got) {
+		var object struct{ Fields map[string]any }
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.UseNumber()
+		if err := d.Decode(&object); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if n, ok := object.Fields["max"]; ok && n != json.Number("18446744073709551615") {
+			t.Errorf("the largest uint64 is %v", n)
+		}
+	}
+}
+
+func TestStatJSON(t *testing.T) {
+	out, written := bufferOutput(t)
+	v := &statJSON{out}
+	s := &sample{
+		at: time.Date(2026, 11, 21, 4, 44, 45, 0, time.UTC), elapsed: 2 * time.Second, interval: time.Second,
+		rows: []statRow{{everything(), 30, 10}, {&tracer.Marker{Provider: "p", Name: "n", File: &tracer.File{Path: "/lib/p.so"}}, 0, 0}},
+	}
+	if err := v.interval(s); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.final(s, byDuration); err != nil {
+		t.Fatal(err)
+	}
+	got := written()
+	checkHarmless(t, got)
+	golden(t, "stat.jsonl", got)
+}
+
+func TestListJSON(t *testing.T) {
+	m := everything()
+	m.File.Problems = []error{errors.New("note 3: no name")}
+	out, written := bufferOutput(t)
+	err := listJSON(out, []group{
+		{processes: []tracer.Process{{PID: 7, Comm: "app", Markers: []*tracer.Marker{m}}}, markers: []*tracer.Marker{m}},
+		{processes: []tracer.Process{{PID: 8, Comm: "init", Err: errors.New("reading /proc/8/maps: permission denied")}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := written()
+	checkHarmless(t, got)
+	golden(t, "list.jsonl", got)
+}
+
+// checkHarmless fails for characters that a terminal might act on.
+func checkHarmless(t *testing.T, got []byte) {
+	t.Helper()
+	for line := range bytes.Lines(got) {
+		if !json.Valid(line) {
+			t.Errorf("not JSON: %s", line)
+		}
+		if s := string(bytes.TrimSuffix(line, []byte("\n"))); printable(s) != s {
+			t.Errorf("not harmless: %q", s)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+func rowsOf(counts ...uint64) []statRow {
+	rows := make([]statRow, len(counts))
+	for i, n := range counts {
+		rows[i] = statRow{
+			marker: &tracer.Marker{Provider: "p", Name: strings.Repeat("n", i+1), File: &tracer.File{Path: "/srv/app"}},
+			count:  n, delta: n / 2,
+		}
+	}
+	return rows
+}
+
+func TestStatPlain(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		rows  []statRow
+		brief bool
+		want  string
+	}{
+		{"all", rowsOf(20, 0, 12345678), false, `MARKER     COUNT       RATE
+p:n           20     10.0/s
+p:nn           0        0/s
+p:nnn   12345678  6172839/s
+12345698 hits of 3 markers in 2.00 s
+`},
+		{"brief", rowsOf(1, 0, 0), true, `MARKER  COUNT    RATE
+p:n         1  0.50/s
+1 hit of 1 marker in 2.00 s; 2 markers not hit
+`},
+		{"nothing", rowsOf(0), true, "0 hits of 0 markers in 2.00 s; 1 marker not hit\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out, written := bufferOutput(t)
+			v := &statPlain{out: out, brief: tt.brief}
+			s := &sample{elapsed: 2 * time.Second, interval: time.Second, rows: tt.rows}
+			if err := v.interval(s); err != nil {
+				t.Fatal(err)
+			}
+			if err := v.final(s, byCommand); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(tt.want, string(written())); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestSameNameInTwoFiles(t *testing.T) {
+	rows := rowsOf(1, 2)
+	rows[1].marker = &tracer.Marker{Provider: "p", Name: "n", File: &tracer.File{Path: "/lib/lib\x1bp.so"}}
+	want := []string{"p:n (app)", `p:n (lib\x1bp.so)`}
+	if d := cmp.Diff(want, rowNames([]*tracer.Marker{rows[0].marker, rows[1].marker})); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestLiveLines(t *testing.T) {
+	s := &sample{elapsed: 2 * time.Second, interval: time.Second, rows: rowsOf(20, 0, 40, 2)}
+	want := []string{
+		"MARKER  COUNT    RATE",
+		"p:n        20  10.0/s  " + strings.Repeat("▪", 10),
+		"p:nn        0     0/s",
+		"p:nnn      40  20.0/s  " + strings.Repeat("▪", 20),
+		"p:nnnn      2  1.00/s  ▪",
+		"62 hits in 2.00 s; Ctrl-C ends it",
+	}
+	if d := cmp.Diff(want, liveLines(s, 80, 24)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	// A small screen has the busiest markers, in their order, and loses nothing silently.
+	want = []string{
+		"MARKER  COUNT    RATE",
+		"p:n        20  10.0/s  " + strings.Repeat("▪", 10),
+		"p:nnn      40  20.0/s  " + strings.Repeat("▪", 20),
+		"2 more markers less busy; 62 hits in 2.00 s; Ctrl-C ends it",
+	}
+	if d := cmp.Diff(want, liveLines(s, 80, 4)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	for height := range 5 {
+		for width := 1; width < 30; width++ {
+			for _, line := range liveLines(s, width, height) {
+				if n := utf8.RuneCountInString(line); n > width {
+					t.Fatalf("width %d, height %d: %d characters: %s", width, height, n, line)
+				}
+			}
+		}
+	}
+}
+
+func TestStatLiveRedraws(t *testing.T) {
+	out, written := bufferOutput(t)
+	v := newStatLive(out, &selection{patterns: []string{"*"}})
+	v.size = func() (int, int) { return 80, 24 }
+	s := &sample{elapsed: 2 * time.Second, interval: time.Second, rows: rowsOf(1)}
+	for range 2 {
+		if err := v.interval(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := v.final(s, byInterrupt); err != nil {
+		t.Fatal(err)
+	}
+	frame := "MARKER  COUNT  RATE\np:n         1   0/s\n1 hit in 2.00 s; Ctrl-C ends it\n"
+	want := "\r\x1b[J" + frame + "\r\x1b[3A\x1b[J" + frame + "\r\x1b[3A\x1b[J" +
+		"MARKER  COUNT    RATE\np:n         1  0.50/s\n1 hit of 1 marker in 2.00 s\n"
+	if d := cmp.Diff(want, string(written())); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}

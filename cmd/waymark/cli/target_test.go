@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+func TestParseSelection(t *testing.T) {
+	type args = []string
+	tests := []struct {
+		args     args
+		target   tracer.Target
+		patterns []string
+		err      string
+	}{
+		{args: args{}},
+		{args: args{"./server"}, target: tracer.Target{Path: "./server"}},
+		{args: args{"server"}, target: tracer.Target{Path: "server"}},
+		{args: args{"server", "http:*", "loop1"}, target: tracer.Target{Path: "server"}, patterns: args{"http:*", "loop1"}},
+		{args: args{"/srv/a:b"}, target: tracer.Target{Path: "/srv/a:b"}},
+		{args: args{"http:*"}, patterns: args{"http:*"}},
+		{args: args{"loop?"}, patterns: args{"loop?"}},
+		{args: args{"-p", "7"}, target: tracer.Target{PID: 7}},
+		{args: args{"-p", "7", "loop1"}, target: tracer.Target{PID: 7}, patterns: args{"loop1"}},
+		{args: args{"--", "./tick", "5"}, target: tracer.Target{Command: args{"./tick", "5"}}},
+		{args: args{"loop1", "tick:*", "--", "tick", "-p", "5"}, target: tracer.Target{Command: args{"tick", "-p", "5"}}, patterns: args{"loop1", "tick:*"}},
+
+		{args: args{"-p", "0"}, err: "-p 0 is not a process"},
+		{args: args{"-p", "-3"}, err: "-p -3 is not a process"},
+		{args: args{"--"}, err: "-- is followed by no command"},
+		{args: args{"-p", "7", "--", "ls"}, err: "-p 7 and -- ls are two targets"},
+		{args: args{"-p", "7", "./server"}, err: "process 7 and ./server are two targets"},
+		{args: args{"./a", "./b"}, err: "./a and ./b are two targets"},
+		{args: args{"./a", "--", "ls"}, err: "ls and ./a are two targets"},
+	}
+	for _, tt := range tests {
+		var pid int
+		var got *selection
+		cmd := &cobra.Command{SilenceErrors: true, SilenceUsage: true, RunE: func(cmd *cobra.Command, args []string) (err error) {
+			got, err = parseSelection(cmd, pid, args)
+			return err
+		}}
+		cmd.Flags().IntVarP(&pid, "pid", "p", 0, "")
+		cmd.SetArgs(tt.args)
+		err := cmd.Execute()
+		if tt.err != "" {
+			if err == nil || err.Error() != tt.err {
+				t.Errorf("%q: %v, want %s", tt.args, err, tt.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", tt.args, err)
+			continue
+		}
+		if len(got.patterns) == 0 {
+			got.patterns = nil
+		}
+		if d := cmp.Diff(tt.target, got.target); d != "" {
+			t.Errorf("%q: target (-want +got):\n%s", tt.args, d)
+		}
+		if d := cmp.Diff(tt.patterns, got.patterns); d != "" {
+			t.Errorf("%q: patterns (-want +got):\n%s", tt.args, d)
+		}
+	}
+}
+
+func TestByteSize(t *testing.T) {
+	for text, want := range map[string]int{"1": 1, "4096": 4096, "64k": 64 << 10, "16M": 16 << 20, "1G": 1 << 30} {
+		var s byteSize
+		if err := s.Set(text); err != nil || int(s) != want {
+			t.Errorf("%s: %d, %v; want %d", text, s, err, want)
+		}
+	}
+	for _, text := range []string{"", "0", "-1", "2G", "1025M", "1.5M", "M", "1T", "99999999999"} {
+		var s byteSize
+		if err := s.Set(text); err == nil {
+			t.Errorf("%q: %d, want an error", text, s)
+		}
+	}
+}
