@@ -2,7 +2,6 @@ package archtest
 
 import (
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
@@ -34,16 +33,4 @@ func TestBuildsEverywhere(t *testing.T) {
 			golang(t, p[0], p[1], "vet", "-copylocks", "./...")
 		})
 	}
-}
-
-// TestMarksOn32Bits runs the marker package's tests where words are half as wide, which this
-// machine's own kernel usually can.
-func TestMarksOn32Bits(t *testing.T) {
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("only linux/amd64 runs programs for linux/386")
-	}
-	if testing.Short() {
-		t.Skip("builds the standard library for linux/386")
-	}
-	golang(t, "linux", "386", "test", "-short", "./marker", "./internal/field", "./examples/minimal")
 }
