@@ -22,9 +22,10 @@ A marker is a named place in a program, such as http:request_start. It costs nex
 nothing until somebody looks at it. Put one into a Go program with package marker, build it
 with "waymark build", and look with "waymark stat" and "waymark trace".
 
-Exit status: 0 when all went well, also when Ctrl-C or -d ended a trace; 1 for an error; 2 for a
-command line that makes no sense. With "-- COMMAND" it is that of the command, 128+N when
-signal N ended it, unless waymark itself ended it because of -d or -n.`
+Exit status: 0 when all went well, also when Ctrl-C or -d ended a trace; 1 for an error; 2
+for a command line that makes no sense; 130 when Ctrl-C came before there was anything to
+end, or twice. With "-- COMMAND" it is that of the command, 128+N when signal N ended it,
+unless waymark itself ended it because of -d or -n.`
 
 const rootExample = `  waymark build -o server ./cmd/server        a go build whose markers every tracer sees
   waymark list ./server                       the markers of a file

@@ -69,6 +69,7 @@ func runScript(t *testing.T, verb, bin string) {
 		UpdateScripts:       *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("REPO", root)
+			e.Setenv("GORACE", "atexit_sleep_ms=10") // it is a second for each command
 			if bin != "" {
 				e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 				e.Setenv("TICK", filepath.Join(bin, "tick"))

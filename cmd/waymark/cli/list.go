@@ -74,7 +74,7 @@ func runList(ctx context.Context, env *Env, o *listOptions, sel *selection) erro
 	} else {
 		err = (&listTable{out: out, style: styleFor(out.to), verbose: o.verbose}).print(groups)
 		for _, g := range groups {
-			if err == nil && len(groups) == 1 {
+			if err == nil && (len(groups) == 1 || o.verbose) {
 				env.warnProblems(g.markers, o.verbose)
 			}
 		}
