@@ -199,7 +199,12 @@ func (b *bpftrace) stop(t *testing.T) string {
 	b.done = true
 	exited := make(chan error, 1)
 	go func() { exited <- b.cmd.Wait() }()
-	for {
+	for try := 0; ; try++ {
+		if try == 10 {
+			b.cmd.Process.Kill()
+			t.Errorf("bpftrace did not end: %v", <-exited)
+			break
+		}
 		// More than once: bpftrace 0.17 forgets an interrupt that comes while it attaches.
 		b.cmd.Process.Signal(os.Interrupt)
 		select {

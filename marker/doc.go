@@ -24,7 +24,8 @@
 // # Cost
 //
 // While nobody is connected, Mark is a load, a test and a branch that is not taken: no call,
-// no lock, no allocation. It is inlined at every arity. What an argument expression costs is
+// no lock, no allocation. It is inlined at every arity, except into functions of some thousand
+// lines, where the compiler inlines next to nothing; there it is a call, and link says so. What an argument expression costs is
 // spent in any case: a variable costs nothing, a function call or a concatenation does. Guard
 // these:
 //
@@ -43,7 +44,7 @@
 //	}
 //
 // A program that imports this package and is never traced starts no goroutine, opens no
-// file and allocates nothing for it.
+// file and allocates nothing for it, beyond what fmt and os allocate when they are initialized.
 //
 // # Probes
 //
@@ -67,8 +68,8 @@
 // "waymark build", or "waymark link" after go build, gives every marker of an x86-64 Linux
 // executable an address and an SDT note. Half of
 // its armed word is then a reference counter that the kernel raises while a tracer is attached. Nothing else about the
-// program changes. A marker that the compiler does not lay out statically (built with -N -l,
-// with -gcflags=all=-l, or with -cover over this package) works in the program itself, and
+// program changes. A marker that the compiler does not lay out statically (built with
+// -gcflags=-l, -gcflags='-N -l', or -cover over this package) works in the program itself, and
 // link says that it finds none.
 //
 // The package builds and works in-process on every platform that Go has.

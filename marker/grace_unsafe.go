@@ -75,22 +75,21 @@ func (g *grace) drain(epoch uint32) {
 
 // insideProbe reports whether this goroutine is in a call from a marker to its probes.
 func insideProbe() bool {
-	var pcs [64]uintptr
-	for skip := 2; ; {
-		n := runtime.Callers(skip, pcs[:])
-		frames := runtime.CallersFrames(pcs[:n])
-		for more := n > 0; more; {
-			var f runtime.Frame
-			f, more = frames.Next()
-			if strings.HasPrefix(f.Function, runPrefix) && strings.HasSuffix(f.Function, runSuffix) {
-				return true
-			}
-		}
-		if n < len(pcs) {
-			return false
-		}
-		skip += n
+	pcs := make([]uintptr, 64)
+	n := runtime.Callers(2, pcs)
+	for n == len(pcs) {
+		pcs = make([]uintptr, 2*len(pcs))
+		n = runtime.Callers(2, pcs)
 	}
+	frames := runtime.CallersFrames(pcs[:n])
+	for more := n > 0; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		if strings.HasPrefix(f.Function, runPrefix) && strings.HasSuffix(f.Function, runSuffix) {
+			return true
+		}
+	}
+	return false
 }
 
 const (

@@ -21,6 +21,7 @@ var (
 	bad    = marker.New1[int]("test:bad", "n %s")
 	badNm  = marker.New0("te st", "")
 	panics = marker.New1[int]("test:panics", "n %d")
+	waits  = marker.New1[int]("test:waits", "n %d")
 	deep   = marker.New1[int]("test:deep", "n %d")
 )
 
@@ -153,6 +154,41 @@ func TestUnregisterInsideProbe(t *testing.T) {
 	if calls != 1 {
 		t.Errorf("called %d times, want once", calls)
 	}
+}
+
+// Unregister waits for a call in progress also when the probe is off the list already.
+func TestUnregisterAfterPanicWaits(t *testing.T) {
+	marker.OnProblem(func(error) {})
+	defer marker.OnProblem(nil)
+	inside, release := make(chan bool), make(chan bool)
+	var running atomic.Bool
+	p, err := waits.Register(func(n int) {
+		if n == 0 {
+			panic("off the list")
+		}
+		running.Store(true)
+		inside <- true
+		<-release
+		running.Store(false)
+	})
+	must(t, err)
+	must(t, waits.Arm())
+	defer waits.Disarm()
+	go waits.Mark(1)
+	<-inside
+	waits.Mark(0)
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			p.Unregister()
+			if running.Load() {
+				t.Error("Unregister returned while the probe was running")
+			}
+		})
+	}
+	runtime.Gosched()
+	close(release)
+	wg.Wait()
 }
 
 func TestNoAllocations(t *testing.T) {

@@ -17,31 +17,27 @@ type Probe struct {
 }
 
 // Unregister disconnects the probe. After it returns the probe is not running and will not
-// run again. Further calls do nothing.
+// run again, also when it was disconnected before, by a panic or by another Unregister.
 //
 // It waits for calls in progress, so a probe must not wait for something that waits for
-// Unregister. A probe may unregister itself, or another: then Unregister does not wait,
-// and the promise holds from when the outermost probe on this goroutine has returned.
+// Unregister. Inside a probe, of this marker or of any other, it cannot wait: no new call
+// begins, and a further Unregister, outside of probes, waits for those in progress.
 func (p *Probe) Unregister() {
-	if !p.disconnect() || insideProbe() {
-		return
+	p.disconnect()
+	if !insideProbe() {
+		p.state.wait()
 	}
-	p.state.wait()
 }
 
-// disconnect takes the probe off the list, and reports whether it was on it.
-func (p *Probe) disconnect() bool {
+// disconnect takes the probe off the list, if it is on it.
+func (p *Probe) disconnect() {
 	p.dead.Store(true)
 	s := p.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := slices.Clone(s.connected())
-	i := slices.Index(list, p)
-	if i < 0 {
-		return false
+	if list := s.connected(); slices.Contains(list, p) {
+		s.publish(slices.DeleteFunc(slices.Clone(list), func(q *Probe) bool { return q == p }))
 	}
-	s.publish(slices.Delete(list, i, i+1))
-	return true
 }
 
 // recoverPanic disconnects a probe that panicked: the traced program must not suffer for it.
