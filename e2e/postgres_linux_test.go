@@ -21,9 +21,12 @@ const postgresBin = "/usr/lib/postgresql/15/bin/"
 
 // cluster is a private PostgreSQL server on a Unix socket, without background work that
 // would make transactions of its own.
+//
+// The server is a copy of the executable: other tests attach to every process of the original.
 type cluster struct {
-	dir    string
-	server *exec.Cmd
+	dir        string
+	executable string
+	server     *exec.Cmd
 }
 
 // asNobody makes a command run as a user that PostgreSQL agrees to run as.
@@ -49,7 +52,15 @@ func startCluster(t *testing.T) *cluster {
 	if out, err := asNobody(dir, postgresBin+"initdb", "-N", "-D", data, "-U", "test", "-A", "trust").CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
-	c := &cluster{dir: dir, server: asNobody(dir, postgresBin+"postgres", "-D", data, "-k", dir,
+	executable := filepath.Join(dir, "postgres")
+	image, err := os.ReadFile(postgresBin + "postgres")
+	if err == nil {
+		err = os.WriteFile(executable, image, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{dir: dir, executable: executable, server: asNobody(dir, executable, "-D", data, "-k", dir,
 		"-c", "listen_addresses=", "-c", "autovacuum=off", "-c", "fsync=off", "-c", "max_logical_replication_workers=0")}
 	var log bytes.Buffer
 	c.server.Stdout, c.server.Stderr = &log, &log
@@ -107,7 +118,7 @@ func (c *cluster) counters(t *testing.T, f *sdt.File) (sum int) {
 		}
 		var exe procfs.File
 		for _, m := range maps {
-			if strings.HasSuffix(m.Path, "/bin/postgres") {
+			if m.Path == c.executable {
 				exe = m.File()
 			}
 		}
@@ -141,7 +152,7 @@ func TestPostgreSQL(t *testing.T) {
 
 	t.Run("exact", func(t *testing.T) {
 		run := func(perClient int) (bench, counted uint64) {
-			w := watch(t, postgresBin+"postgres", "postgresql:transaction__start")
+			w := watch(t, c.executable, "postgresql:transaction__start")
 			if c.counters(t, f) == 0 {
 				t.Error("no counter is raised while waymark is attached")
 			}
@@ -159,16 +170,16 @@ func TestPostgreSQL(t *testing.T) {
 	})
 	t.Run("counters", func(t *testing.T) {
 		lowered := func() bool { return c.counters(t, f) == 0 }
-		w := watch(t, postgresBin+"postgres")
+		w := watch(t, c.executable)
 		w.stop()
 		eventually(t, "counters are 0 after an interrupt", lowered)
-		w = watch(t, "-d", "200ms", postgresBin+"postgres")
+		w = watch(t, "-d", "200ms", c.executable)
 		if err := w.cmd.Wait(); err != nil {
 			t.Error(err)
 		}
 		w.done = true
 		eventually(t, "counters are 0 after -d", lowered)
-		w = watch(t, postgresBin+"postgres")
+		w = watch(t, c.executable)
 		if c.counters(t, f) == 0 {
 			t.Error("no counter is raised while waymark is attached")
 		}

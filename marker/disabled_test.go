@@ -3,10 +3,7 @@ package marker_test
 import (
 	"bytes"
 	"debug/elf"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -51,28 +48,10 @@ func TestDisabledCode(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("decodes x86-64 ELF files")
 	}
-	dir := t.TempDir()
-	source := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(source, disabledProgram(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	at, err := filepath.Abs("testdata/idle") // any directory of the module: the overlay hides what is in it
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
-		filepath.Join(at, "main.go"): source, filepath.Join(at, "marked.go"): "", filepath.Join(at, "unmarked.go"): "",
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlayFile := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlayFile, overlay, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	overlay := gobuild.Overlay(t, t.TempDir(), "testdata/disabled/main.go", string(disabledProgram()))
 	for _, v := range gobuild.Versions {
 		t.Run(v, func(t *testing.T) {
-			path := gobuild.Build(t, gobuild.Config{Go: v, Flags: []string{"-overlay=" + overlayFile}}, "testdata/idle")
+			path := gobuild.Build(t, gobuild.Config{Go: v, Flags: []string{overlay}}, "testdata/disabled")
 			f, err := elf.Open(path)
 			if err != nil {
 				t.Fatal(err)

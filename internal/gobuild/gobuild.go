@@ -3,6 +3,7 @@
 package gobuild
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -98,4 +99,25 @@ func need(t testing.TB, version string) {
 		t.Fatal(reason)
 	}
 	t.Skip(reason)
+}
+
+// Overlay returns the go build flag that replaces a file of this module, given relative to the
+// test's directory, by text that it keeps in dir.
+func Overlay(t testing.TB, dir, file, text string) (flag string) {
+	t.Helper()
+	replaced, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, list := filepath.Join(dir, "overlay.go"), filepath.Join(dir, "overlay.json")
+	object, err := json.Marshal(map[string]any{"Replace": map[string]string{replaced: source}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{source: []byte(text), list: object} {
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return "-overlay=" + list
 }

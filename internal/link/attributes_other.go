@@ -5,4 +5,4 @@ package link
 import "os"
 
 // keepAttributes does nothing: only the mode is kept here.
-func keepAttributes(*os.File, string, os.FileInfo) []string { return nil }
+func keepAttributes(*os.File, string, os.FileInfo) ([]string, bool) { return nil, true }

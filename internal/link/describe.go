@@ -5,6 +5,8 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +20,7 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 	var warnings []string
 	var errs []error
 	variables := img.variables(markers)
+	called := make(map[string]int) // calls of Mark, by function
 	for i, m := range markers {
 		if m.provider == "" {
 			if err := m.setProvider(variables[m.addr]); err != nil {
@@ -37,9 +40,11 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 		}
 		switch {
 		case len(m.sites) == 0 && !sm.Typed:
-			warnings = append(warnings, fmt.Sprintf("marker %s:%s is never marked in this program", m.provider, m.name))
+			warnings = append(warnings, fmt.Sprintf("marker %s:%s: no code was found that marks it by its own name; if it is marked otherwise, its arguments will not be shown", m.provider, m.name))
+		case m.disputed:
+			warnings = append(warnings, fmt.Sprintf("marker %s:%s: its sites disagree about the types of its arguments, which will not be shown", m.provider, m.name))
 		case !sm.Typed:
-			warnings = append(warnings, fmt.Sprintf("marker %s:%s: the types of its arguments could not be found; other tools will see none", m.provider, m.name))
+			warnings = append(warnings, fmt.Sprintf("marker %s:%s: the types of its arguments could not be found, and they will not be shown", m.provider, m.name))
 		}
 		kinds := make([]field.Kind, len(m.args))
 		for j, a := range m.args {
@@ -51,11 +56,19 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 			})
 		}
 		for _, s := range m.sites {
-			sm.Sites = append(sm.Sites, schema.Site{Address: s.addr, Function: s.function, File: s.file, Line: s.line})
+			sm.Sites = append(sm.Sites, schema.Site{Address: s.addr, Function: s.function, File: s.file, Line: s.line, Call: s.call})
+			if s.call {
+				called[s.function]++
+			}
 		}
 		doc.Markers = append(doc.Markers, sm)
 	}
-	return doc, warnings, errors.Join(errs[:min(len(errs), 20)]...)
+	if !img.race {
+		for _, fn := range slices.Sorted(maps.Keys(called)) {
+			warnings = append(warnings, fmt.Sprintf("%s calls Mark %d times instead of testing first, because it is too long for the compiler to inline into", fn, called[fn]))
+		}
+	}
+	return doc, warnings, errors.Join(errs[:min(len(errs), maxErrors)]...)
 }
 
 // setProvider names the provider of a marker declared without one after its package: that
@@ -129,12 +142,24 @@ func goMinor(version string) (int, bool) {
 	return n, err == nil
 }
 
+// maxDebug bounds the debugging information that is inflated in memory, in bytes.
+const maxDebug = 1 << 30
+
 func (img *image) goidFromDWARF() (off int, ok bool) {
 	defer func() { // neither debug/elf nor debug/dwarf is hardened
 		if recover() != nil {
 			off, ok = 0, false
 		}
 	}()
+	inflated := uint64(0)
+	for _, s := range img.elf.Sections {
+		if strings.HasPrefix(s.Name, ".debug_") || strings.HasPrefix(s.Name, ".zdebug_") {
+			inflated += s.Size // of the contents, also where they are compressed
+		}
+	}
+	if inflated > maxDebug {
+		return 0, false
+	}
 	d, err := img.elf.DWARF()
 	if err != nil {
 		return 0, false

@@ -21,6 +21,7 @@ type image struct {
 	relative map[uint64]uint64 // address → what a RELATIVE relocation puts there
 	anchor   anchor
 	goVer    string
+	race     bool // built with -race, where nothing of package marker is inlined
 }
 
 // anchor holds the addresses that package stub's anchor names.
@@ -54,12 +55,20 @@ func openImage(data []byte) (img *image, err error) {
 		return nil, fmt.Errorf("%w: it is of type %s", ErrNotExecutable, f.Type)
 	}
 	img = &image{data: data, elf: f}
+	file := uint64(0) // bytes of the file in segments
 	for _, p := range f.Progs {
 		if p.Type != elf.PT_LOAD {
 			continue
 		}
 		if p.Off > uint64(len(data)) || p.Filesz > uint64(len(data))-p.Off || p.Vaddr > math.MaxUint64-p.Memsz {
 			return nil, fmt.Errorf("%w: the segment at 0x%x reaches past the end of the file", ErrLayout, p.Vaddr)
+		}
+		// Ascending, as the ELF specification has it: what overlaps would be read many times.
+		if n := len(img.loads); n > 0 && p.Vaddr < img.loads[n-1].Vaddr+img.loads[n-1].Memsz {
+			return nil, fmt.Errorf("%w: the segments at 0x%x and 0x%x overlap", ErrLayout, img.loads[n-1].Vaddr, p.Vaddr)
+		}
+		if file += p.Filesz; file > 2*uint64(len(data)) {
+			return nil, fmt.Errorf("%w: its segments share parts of the file", ErrLayout)
 		}
 		img.loads = append(img.loads, p.ProgHeader)
 	}
@@ -68,6 +77,9 @@ func openImage(data []byte) (img *image, err error) {
 		return nil, ErrNotGo
 	}
 	img.goVer = info.GoVersion
+	for _, s := range info.Settings {
+		img.race = img.race || s.Key == "-race" && s.Value == "true"
+	}
 	if err := img.readRelocations(); err != nil {
 		return nil, err
 	}

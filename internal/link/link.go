@@ -43,6 +43,9 @@ func linkFile(path, out string) (*Report, error) {
 		out = path
 	}
 	// A symbolic link keeps pointing to what it pointed to.
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
 	if real, err := filepath.EvalSymlinks(out); err == nil {
 		out = real
 	}
@@ -85,10 +88,10 @@ func Link(data []byte) ([]byte, *Report, error) {
 		return nil, nil, err
 	}
 	if len(markers) == 0 {
-		return nil, nil, fmt.Errorf("%w lies in its initialized data (built with -N -l, -gcflags=all=-l, or -cover over package marker, they do not)", ErrNoMarkers)
+		return nil, nil, fmt.Errorf("%w lies in its initialized data (built with -gcflags=-l, -gcflags='-N -l' or -cover over package marker, they do not)", ErrNoMarkers)
 	}
 	if n := int(img.anchor.stubs); len(markers) > n {
-		return nil, nil, fmt.Errorf("%w: %d markers, %d stubs; split the program, or mark with fewer markers and more arguments", ErrTooMany, len(markers), n)
+		return nil, nil, fmt.Errorf("%w: %d markers or more, %d stubs; split the program, or mark with fewer markers and more arguments", ErrTooMany, len(markers), n)
 	}
 	if err := img.findSites(markers); err != nil {
 		return nil, nil, err
@@ -124,9 +127,14 @@ func replaceFile(path string, data []byte, from string, like os.FileInfo) (lost 
 	if _, err := f.Write(data); err != nil {
 		return nil, err
 	}
-	lost = keepAttributes(f, from, like)
+	lost, owned := keepAttributes(f, from, like)
+	mode := like.Mode()
+	if special := mode & (os.ModeSetuid | os.ModeSetgid); special != 0 && !owned {
+		mode &^= special // it would run as somebody else
+		lost = append(lost, "its set-user-ID and set-group-ID bits were dropped with its owner")
+	}
 	// After the owner: changing it clears the set-user-ID bits.
-	if err := f.Chmod(like.Mode()); err != nil {
+	if err := f.Chmod(mode); err != nil {
 		return lost, err
 	}
 	if err := f.Sync(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,8 +119,8 @@ func checkReport(t *testing.T, path string, r *link.Report) {
 			fields = append(fields, f.Name+" "+f.Type)
 		}
 		got = append(got, [2]string{m.Name + " " + strings.Join(fields, ", "), args[m.Name]})
-		if len(m.Sites) == 0 && !strings.Contains(path, "race") {
-			t.Logf("%s has no sites", m.Name)
+		if len(m.Sites) == 0 {
+			t.Errorf("%s has no sites", m.Name)
 		}
 	}
 	sortRows(got)
@@ -171,6 +172,62 @@ func checkLoadedPart(t *testing.T, path string, before []byte) {
 	}
 	if changed != len(want) {
 		t.Errorf("%d words of data changed, want %d: one in each marker", changed, len(want))
+	}
+}
+
+// No marker gets the types of another, whatever addresses are in registers around its sites.
+func TestLinkTypes(t *testing.T) {
+	needLinux(t)
+	want := map[string]string{
+		"tricky:direct": "int32", "tricky:pointed": "int64", "tricky:first": "int8 string",
+		"tricky:second": "uint16 float64", "tricky:generic": "uint32",
+	}
+	configs := []gobuild.Config{{}, {Go: gobuild.Versions[0], PIE: true, Strip: true}}
+	if !testing.Short() {
+		configs = append(configs, gobuild.Config{Race: true}, gobuild.Config{Go: gobuild.Versions[0]}, gobuild.Config{PIE: true})
+	}
+	for _, c := range configs {
+		t.Run(c.String(), func(t *testing.T) {
+			r, err := link.File(gobuild.Build(t, c, "testdata/tricky"), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range r.Markers {
+				var types []string
+				for _, f := range m.Fields {
+					types = append(types, f.Type)
+				}
+				if got := strings.Join(types, " "); want[m.Name] != "" && got != want[m.Name] {
+					t.Errorf("%s has types %q, want %q", m.Name, got, want[m.Name])
+				}
+			}
+			if !strings.Contains(strings.Join(r.Warnings, "\n"), "tricky:unused") {
+				t.Errorf("no warning about the marker that is never marked: %q", r.Warnings)
+			}
+		})
+	}
+}
+
+// In a function that is too long to inline into, sites are calls, and link says so.
+func TestLinkLongFunction(t *testing.T) {
+	needLinux(t)
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString("package main\n\nimport \"github.com/waymark-trace/waymark/marker\"\n\nvar long = marker.New1[int](\"long:mark\", \"n %d\")\n\nfunc main() {\n\tn := 0\n")
+	for i := range 3000 {
+		fmt.Fprintf(&b, "\tif n == %d {\n\t\tn += %d\n\t}\n", i, i+1)
+	}
+	b.WriteString("\tlong.Mark(n)\n}\n")
+	overlay := gobuild.Overlay(t, dir, "testdata/nomarkers/main.go", b.String())
+	r, err := link.File(gobuild.Build(t, gobuild.Config{Flags: []string{overlay}}, "testdata/nomarkers"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := r.Markers[0]; len(m.Sites) != 1 || !m.Sites[0].Call || len(m.Fields) != 1 {
+		t.Errorf("marker %+v, want one site, a call, and its field", m)
+	}
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "main.main calls Mark 1 times") {
+		t.Errorf("warnings %q do not mention the call", r.Warnings)
 	}
 }
 

@@ -17,6 +17,7 @@ type markerAt struct {
 	name     string
 	format   string
 	args     []argument // nil when no site told their types
+	disputed bool       // sites told different types
 	sites    []siteAt
 }
 
@@ -28,6 +29,9 @@ type argument struct {
 
 func (m *markerAt) counter() uint64 { return m.addr + markerabi.OffArmed }
 
+// maxErrors is how many wrong markers are reported at once.
+const maxErrors = 20
+
 // findMarkers returns every marker in the file's data, in address order.
 func (img *image) findMarkers() ([]*markerAt, error) {
 	var magic [16]byte
@@ -36,6 +40,9 @@ func (img *image) findMarkers() ([]*markerAt, error) {
 	var markers []*markerAt
 	var errs []error
 	img.scanData(magic[:], func(addr uint64) {
+		if len(errs) >= maxErrors || len(markers) > int(img.anchor.stubs) {
+			return
+		}
 		m, err := img.readMarker(addr)
 		if err != nil {
 			errs = append(errs, err)
@@ -44,7 +51,7 @@ func (img *image) findMarkers() ([]*markerAt, error) {
 		markers = append(markers, m)
 	})
 	if len(errs) > 0 {
-		return nil, errors.Join(errs[:min(len(errs), 20)]...)
+		return nil, errors.Join(errs...)
 	}
 	return markers, nil
 }

@@ -3,7 +3,6 @@ package link
 import (
 	"debug/gosym"
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -16,6 +15,7 @@ import (
 // siteAt is one place in the code that tests a marker's armed word.
 type siteAt struct {
 	addr     uint64
+	call     bool // Mark is called there, not inlined
 	function string
 	file     string
 	line     int
@@ -95,66 +95,84 @@ func (c *code) marker(addr uint64) *markerAt {
 // maxFunction bounds the decoding of one function, in bytes.
 const maxFunction = 4 << 20
 
-// scan decodes one function and notes its sites.
+// scan decodes one function and notes its sites, and what its calls say about types.
 func (c *code) scan(fn *gosym.Func) {
 	if fn.End < fn.Entry || fn.End-fn.Entry > maxFunction {
 		return
 	}
 	text := c.img.at(fn.Entry, fn.End-fn.Entry)
-	var block blockScan
+	targets := branchTargets(text)
+	known := make(registers)
 	var pcs []uint64
 	for at := 0; at < len(text); {
+		if targets[at] {
+			clear(known)
+		}
 		inst, err := x86asm.Decode(text[at:], 64)
 		if err != nil || inst.Len == 0 {
 			at++
-			block = blockScan{}
+			clear(known)
 			continue
 		}
 		pc := fn.Entry + uint64(at)
 		at += inst.Len
 		pcs = append(pcs, pc)
-		switch to, ok := pcRelative(&inst, pc); {
-		case ok && inst.Op == x86asm.LEA:
-			if m := c.marker(to); m != nil && m.addr == to {
-				block.marker, block.markerPC = m, pc
-			} else {
-				block.leas = append(block.leas, to)
-			}
-		case ok && inst.MemBytes == 4 && (inst.Op == x86asm.MOV || inst.Op == x86asm.CMP || inst.Op == x86asm.TEST):
-			if m := c.marker(to); m != nil && m.counter() == to {
-				m.sites = append(m.sites, c.site(pcs, fn))
+		to, relative := pcRelative(&inst, pc)
+		if m := c.marker(to); relative && m != nil && m.counter() == to && inst.MemBytes == 4 && inst.Op != x86asm.LEA {
+			m.sites = append(m.sites, c.site(pcs, fn, false))
+		}
+		if inst.Op == x86asm.CALL {
+			if method, ok := c.callee(&inst, pc); ok {
+				c.learn(known, method)
+				if m := c.marker(known[x86asm.RAX]); m != nil && m.addr == known[x86asm.RAX] && method == "Mark" {
+					m.sites = append(m.sites, c.site(pcs, fn, true))
+				}
 			}
 		}
-		switch inst.Op {
-		case x86asm.CALL:
-			c.learn(&block)
-			block = blockScan{}
-		case x86asm.RET, x86asm.JMP:
-			block = blockScan{}
-		}
+		known.step(&inst, to, relative)
 	}
 }
 
-// blockScan is what has been seen since the last call or jump.
-type blockScan struct {
-	marker   *markerAt
-	markerPC uint64
-	leas     []uint64
+// callee returns the name of the marker method that a call goes to.
+func (c *code) callee(inst *x86asm.Inst, pc uint64) (method string, ok bool) {
+	rel, ok := inst.Args[0].(x86asm.Rel)
+	if !ok {
+		return "", false
+	}
+	fn := c.funcs.PCToFunc(pc + uint64(inst.Len) + uint64(int64(rel)))
+	if fn == nil {
+		return "", false
+	}
+	rest, ok := strings.CutPrefix(fn.Name, methodPrefix)
+	if !ok {
+		return "", false
+	}
+	i := strings.LastIndex(rest, ").")
+	return rest[i+2:], i >= 0
 }
 
-// learn takes the argument types from the dictionary that a call of a marker's method is
-// given. The call's receiver is the marker; the dictionary is the last address loaded that
-// reads as one.
-func (c *code) learn(b *blockScan) {
-	m := b.marker
-	if m == nil || m.args != nil || m.arity == 0 {
+// methodPrefix begins the names of the methods of Marker0 … Marker8.
+const methodPrefix = "github.com/waymark-trace/waymark/marker.(*Marker"
+
+// learn takes the argument types from the dictionary of a call of a marker's method: by Go's
+// internal ABI the receiver is in RAX and the dictionary in RBX.
+func (c *code) learn(known registers, method string) {
+	addr, ok := known[x86asm.RAX]
+	m := c.marker(addr)
+	if !ok || m == nil || m.addr != addr || m.arity == 0 {
 		return
 	}
-	for _, to := range slices.Backward(b.leas) {
-		if args := c.img.dictionary(to, m.arity); args != nil {
-			m.args = args
-			return
-		}
+	dict, ok := known[x86asm.RBX]
+	if !ok {
+		return
+	}
+	args := c.img.dictionary(dict, m.arity)
+	switch {
+	case args == nil:
+	case m.args == nil && !m.disputed:
+		m.args = args
+	case !slices.Equal(m.args, args):
+		m.args, m.disputed = nil, true
 	}
 }
 
@@ -163,8 +181,8 @@ func (c *code) learn(b *blockScan) {
 // The line table has the line of the inlined Mark there, in package marker itself. The call
 // is on the line of the last instruction before it that is not: the compiler keeps an
 // instruction of the calling line in front of inlined code.
-func (c *code) site(pcs []uint64, fn *gosym.Func) siteAt {
-	s := siteAt{addr: pcs[len(pcs)-1], function: fn.Name}
+func (c *code) site(pcs []uint64, fn *gosym.Func, call bool) siteAt {
+	s := siteAt{addr: pcs[len(pcs)-1], function: fn.Name, call: call}
 	for _, pc := range slices.Backward(pcs[max(0, len(pcs)-64):]) {
 		s.file, s.line, _ = c.funcs.PCToLine(pc)
 		if !strings.HasSuffix(s.file, markerSource) {
@@ -176,17 +194,3 @@ func (c *code) site(pcs []uint64, fn *gosym.Func) siteAt {
 
 // markerSource is the end of the name of the file that holds every Mark.
 const markerSource = "/marker/zarity_unsafe.go"
-
-// pcRelative returns the address that an instruction's memory operand denotes, when it is
-// relative to the program counter.
-func pcRelative(inst *x86asm.Inst, pc uint64) (uint64, bool) {
-	for _, arg := range inst.Args {
-		if mem, ok := arg.(x86asm.Mem); ok && mem.Base == x86asm.RIP && mem.Index == 0 {
-			if mem.Disp > math.MaxInt32 || mem.Disp < math.MinInt32 {
-				return 0, false
-			}
-			return pc + uint64(inst.Len) + uint64(mem.Disp), true
-		}
-	}
-	return 0, false
-}

@@ -18,6 +18,8 @@ func (h *header) offset() uint64       { return le.Uint64(h[24:]) }
 func (h *header) size() uint64         { return le.Uint64(h[32:]) }
 func (h *header) link() uint32         { return le.Uint32(h[40:]) }
 
+func (h *header) setType(t elf.SectionType) { le.PutUint32(h[4:], uint32(t)) }
+
 func (h header) with(t elf.SectionType, f elf.SectionFlag, addr, off, size, align uint64) header {
 	le.PutUint32(h[4:], uint32(t))
 	le.PutUint64(h[8:], uint64(f))

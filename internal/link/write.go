@@ -160,6 +160,7 @@ func (img *image) takeForeignNotes(t *table) ([]byte, error) {
 	}
 	if i < t.index(probesSection) {
 		t.names[i] = noteSection + ".c"
+		t.headers[i].setType(elf.SHT_PROGBITS) // gdb and readelf read every section of notes
 	}
 	return foreign, nil
 }

@@ -67,6 +67,8 @@ type Site struct {
 	Function string `json:"function,omitempty"`
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
+	// Call says that the site calls Mark, which then tests: it was not inlined there.
+	Call bool `json:"call,omitempty"`
 }
 
 // Encode returns the section's contents: one marker a line.
