@@ -35,8 +35,12 @@ func newProbe(m *Marker, site int, shift int64) (*probe, error) {
 	if site < len(m.records) {
 		p.record = m.records[site]
 	}
-	if p.record == nil {
+	if p.record == nil || !p.record.Typed {
 		p.plan, p.errs = bpf.OperandPlan(m.File.machine, m.Sites[site].Operands, shift)
+		if p.record != nil { // a stub: R14 is the goroutine, whatever the arguments are
+			p.plan.Goid = m.File.goid
+		}
+		p.record = nil
 		return p, nil
 	}
 	size := 0

@@ -23,6 +23,10 @@ func newCounts(t Target, markers []*Marker, o Options) (counts, error) {
 	if err != nil {
 		return nil, p.explain(err)
 	}
+	if err := checkProcess(t.PID, markers); err != nil { // it may have ended, and its number be another's
+		c.Close()
+		return nil, err
+	}
 	return kernelCounts{c}, nil
 }
 
@@ -41,6 +45,10 @@ func newEvents(t Target, markers []*Marker, o Options) (events, error) {
 	})
 	if err != nil {
 		return nil, p.explain(err)
+	}
+	if err := checkProcess(t.PID, markers); err != nil {
+		tr.Close()
+		return nil, err
 	}
 	return &kernelEvents{Tracer: tr, probes: p.probes, maxString: o.MaxString, comms: map[[16]byte]string{}}, nil
 }

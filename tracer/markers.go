@@ -70,9 +70,6 @@ func (m *Marker) add(s *sdt.Site, r *schema.Marker) {
 			return
 		}
 	}
-	if r != nil && !r.Typed {
-		r = nil
-	}
 	m.Sites = append(m.Sites, *s)
 	m.records = append(m.records, r)
 	m.Counted = m.Counted || s.CounterOffset != 0

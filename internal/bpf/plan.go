@@ -84,7 +84,7 @@ func RecordPlan(size int, strings []int, goid int) (*Plan, error) {
 		return nil, fmt.Errorf("record of %d bytes and %d strings: at most %d and %d", size, len(strings), MaxRecord, MaxStrings)
 	}
 	for _, at := range strings {
-		if at < 0 || at+16 > size || at%8 != 0 {
+		if at < 0 || at > size-16 || at%8 != 0 {
 			return nil, fmt.Errorf("string at offset %d of a record of %d bytes", at, size)
 		}
 	}

@@ -1,0 +1,94 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/markerabi"
+)
+
+// The lists of a document check every element before they read the next: a list of empty
+// objects, three bytes each, must not become one of structures, a hundred times as long.
+type (
+	// Markers is a list of markers, at most maxMarkers.
+	Markers []Marker
+	// Fields is a list of fields, at most as many as a marker has arguments.
+	Fields []Field
+	// Sites is a list of sites.
+	Sites []Site
+)
+
+const (
+	maxMarkers = 1 << 16 // the largest pool of stubs that link accepts
+	maxSites   = 1 << 18 // of one marker
+	maxRecord  = 256     // bytes: eight slices are 192
+)
+
+// UnmarshalJSON reads a list.
+func (l *Markers) UnmarshalJSON(data []byte) (err error) {
+	*l, err = readList(data, "markers", maxMarkers, (*Marker).check)
+	return err
+}
+
+// UnmarshalJSON reads a list.
+func (l *Fields) UnmarshalJSON(data []byte) (err error) {
+	*l, err = readList(data, "fields", markerabi.MaxArity, (*Field).check)
+	return err
+}
+
+// UnmarshalJSON reads a list.
+func (l *Sites) UnmarshalJSON(data []byte) (err error) {
+	*l, err = readList(data, "sites", maxSites, (*Site).check)
+	return err
+}
+
+func readList[T any](data []byte, what string, most int, check func(*T) error) ([]T, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		if t == nil && err == nil {
+			return nil, nil // null
+		}
+		return nil, fmt.Errorf("%s are not a list", what)
+	}
+	list := []T{}
+	for d.More() {
+		if len(list) == most {
+			return nil, fmt.Errorf("more than %d %s", most, what)
+		}
+		var one T
+		if err := d.Decode(&one); err != nil {
+			return nil, fmt.Errorf("%s, number %d: %w", what, len(list)+1, err)
+		}
+		if err := check(&one); err != nil {
+			return nil, fmt.Errorf("%s, number %d: %w", what, len(list)+1, err)
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+func (m *Marker) check() error {
+	if m.Provider == "" || m.Name == "" {
+		return fmt.Errorf("marker %.40q:%.40q lacks a name", m.Provider, m.Name)
+	}
+	return nil
+}
+
+func (f *Field) check() error {
+	if f.Kind == field.Invalid {
+		return fmt.Errorf("field %.40q has no kind", f.Name)
+	}
+	if f.Offset < 0 || f.Offset > maxRecord-f.Kind.Size() {
+		return fmt.Errorf("field %.40q at offset %d lies outside any record", f.Name, f.Offset)
+	}
+	return nil
+}
+
+func (s *Site) check() error {
+	if s.Address == 0 {
+		return fmt.Errorf("site in %.40q has no address", s.Function)
+	}
+	return nil
+}
