@@ -1,9 +1,7 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"regexp"
 	"testing"
 
@@ -52,34 +50,13 @@ func TestEveryHitIsCounted(t *testing.T) {
 // counted runs a command with our tracer counting the markers that match.
 func counted(t *testing.T, argv []string, patterns ...string) map[string]uint64 {
 	t.Helper()
-	ctx := context.Background()
-	c, err := tracer.Start(ctx, argv, &tracer.StartOptions{Stderr: os.Stderr})
+	c := start(t, argv, patterns...)
+	counter, err := tracer.Count(c.target, c.markers, nil)
 	if err != nil {
-		t.Fatal(err)
-	}
-	exited := make(chan error, 1)
-	go func() { exited <- c.Wait() }()
-	target := tracer.Target{PID: c.PID()}
-	markers, err := tracer.Find(ctx, target)
-	if err == nil {
-		markers, err = tracer.Select(markers, patterns)
-	}
-	if err != nil {
-		c.Kill()
-		t.Fatal(err)
-	}
-	counter, err := tracer.Count(target, markers, nil)
-	if err != nil {
-		c.Kill()
 		t.Fatal(err)
 	}
 	defer counter.Close()
-	if err := c.Resume(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-exited; err != nil {
-		t.Fatal(err)
-	}
+	c.finish(t)
 	counts, err := counter.Read()
 	if err != nil {
 		t.Fatal(err)

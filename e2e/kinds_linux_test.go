@@ -122,43 +122,61 @@ func run(t *testing.T, name string, args ...string) string {
 	return stdout.String()
 }
 
+// command is a program that waits for its tracer before its first instruction.
+type command struct {
+	*tracer.Command
+	exited  chan error
+	target  tracer.Target
+	markers []*tracer.Marker
+}
+
+// start starts a command and finds its markers that match.
+func start(t *testing.T, argv []string, patterns ...string) *command {
+	t.Helper()
+	c, err := tracer.Start(context.Background(), argv, &tracer.StartOptions{Stderr: os.Stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &command{Command: c, exited: make(chan error, 1), target: tracer.Target{PID: c.PID()}}
+	go func() { s.exited <- c.Wait() }()
+	t.Cleanup(func() { c.Kill() })
+	all, err := tracer.Find(context.Background(), s.target)
+	if err == nil {
+		s.markers, err = tracer.Select(all, patterns)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// finish lets the command run to its end.
+func (s *command) finish(t *testing.T) {
+	t.Helper()
+	if err := s.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-s.exited; err != nil {
+		t.Fatal(err)
+	}
+}
+
 // traced runs the program under our own tracer and returns its events.
 func traced(t *testing.T, path string, passes int) []*tracer.Event {
 	t.Helper()
-	ctx := context.Background()
-	c, err := tracer.Start(ctx, []string{path, "-n", fmt.Sprint(passes)}, nil)
+	c := start(t, []string{path, "-n", fmt.Sprint(passes)}, "kinds:*")
+	tr, err := tracer.Trace(c.target, c.markers, nil)
 	if err != nil {
-		t.Fatal(err)
-	}
-	exited := make(chan error, 1)
-	go func() { exited <- c.Wait() }()
-	target := tracer.Target{PID: c.PID()}
-	markers, err := tracer.Find(ctx, target)
-	if err == nil {
-		markers, err = tracer.Select(markers, []string{"kinds:*"})
-	}
-	if err != nil {
-		c.Kill()
-		t.Fatal(err)
-	}
-	tr, err := tracer.Trace(target, markers, nil)
-	if err != nil {
-		c.Kill()
 		t.Fatal(err)
 	}
 	defer tr.Close()
-	if err := c.Resume(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-exited; err != nil {
-		t.Fatal(err)
-	}
+	c.finish(t)
 	if err := tr.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	var events []*tracer.Event
 	for {
-		ev, err := tr.Next(ctx)
+		ev, err := tr.Next(context.Background())
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -2,10 +2,13 @@ package marker
 
 import (
 	"errors"
-	"fmt"
+	"reflect"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/waymark-trace/waymark/internal/field"
 )
 
 // Probe is a function connected to a marker.
@@ -44,8 +47,19 @@ func (p *Probe) disconnect() {
 func (p *Probe) recoverPanic() {
 	if v := recover(); v != nil {
 		p.disconnect()
-		reportProblem(fmt.Errorf("marker %q: probe panicked and was disconnected: %v", p.marker.name, v))
+		reportProblem(errors.New("marker " + strconv.Quote(p.marker.name) + ": probe panicked and was disconnected: " + panicText(v)))
 	}
+}
+
+// panicText says what a probe panicked with.
+func panicText(v any) string {
+	switch v := v.(type) {
+	case error:
+		return v.Error()
+	case string:
+		return v
+	}
+	return "a value of type " + reflect.TypeOf(v).String()
 }
 
 // ErrNotArmed is returned by Disarm for a marker that is not armed.
@@ -55,7 +69,7 @@ var ErrNotArmed = errors.New("marker is not armed")
 func (m *Marker) Arm() error {
 	s := (*state)(atomic.LoadPointer(&m.state))
 	if s == nil {
-		return fmt.Errorf("arming marker %q: no probe was ever registered", m.name)
+		return errors.New("arming marker " + strconv.Quote(m.name) + ": no probe was ever registered")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,5 +87,5 @@ func (m *Marker) Disarm() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("disarming marker %q: %w", m.name, ErrNotArmed)
+	return field.Wrap("disarming marker "+strconv.Quote(m.name), ErrNotArmed)
 }

@@ -1,10 +1,6 @@
 package marker
 
-import (
-	"fmt"
-	"os"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 var problemHook atomic.Pointer[func(error)]
 
@@ -18,5 +14,5 @@ func reportProblem(err error) {
 		(*hook)(err)
 		return
 	}
-	fmt.Fprintln(os.Stderr, "waymark:", err)
+	print("waymark: ", err.Error(), "\n") // to standard error, without package os
 }

@@ -1,10 +1,11 @@
 package marker
 
 import (
-	"fmt"
+	"errors"
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -29,10 +30,10 @@ func newState(m *Marker, fn any) *state {
 // checkDeclaration compares the marker's format with the types of its arguments.
 func checkDeclaration(m *Marker, fn any) error {
 	if m.magic != [2]uint64{magic0, magic1} {
-		return fmt.Errorf("marker was not made by marker.New%d", reflect.TypeOf(fn).NumIn())
+		return errors.New("marker was not made by marker.New" + strconv.Itoa(reflect.TypeOf(fn).NumIn()))
 	}
 	if _, _, err := field.ParseName(m.name); err != nil {
-		return fmt.Errorf("marker %q: %w", m.name, err)
+		return field.Wrap("marker "+strconv.Quote(m.name), err)
 	}
 	t := reflect.TypeOf(fn)
 	args := make([]field.Kind, t.NumIn())
@@ -40,7 +41,7 @@ func checkDeclaration(m *Marker, fn any) error {
 		args[i] = field.KindOf(t.In(i))
 	}
 	if _, err := field.Check(m.format, args); err != nil {
-		return fmt.Errorf("marker %q: %w", m.name, err)
+		return field.Wrap("marker "+strconv.Quote(m.name), err)
 	}
 	return nil
 }
@@ -58,10 +59,10 @@ func (s *state) publish(list []*Probe) { s.probes.Store(&list) }
 
 func (s *state) register(m *Marker, fn unsafe.Pointer) (*Probe, error) {
 	if fn == nil {
-		return nil, fmt.Errorf("registering a probe of marker %q: the function is nil", m.name)
+		return nil, errors.New("registering a probe of marker " + strconv.Quote(m.name) + ": the function is nil")
 	}
 	if s.err != nil {
-		return nil, fmt.Errorf("registering a probe: %w", s.err)
+		return nil, field.Wrap("registering a probe", s.err)
 	}
 	p := &Probe{marker: m, state: s, fn: fn}
 	s.mu.Lock()

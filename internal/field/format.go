@@ -1,7 +1,7 @@
 package field
 
 import (
-	"fmt"
+	"errors"
 	"strconv"
 	"strings"
 )
@@ -21,21 +21,21 @@ const MaxFormat = 4096
 // modifiers are accepted and mean nothing: the Go type knows its size.
 func ParseFormat(format string) ([]Verb, error) {
 	if len(format) > MaxFormat {
-		return nil, fmt.Errorf("format has %d bytes, at most %d are allowed", len(format), MaxFormat)
+		return nil, errors.New("format has " + strconv.Itoa(len(format)) + " bytes, at most " + strconv.Itoa(MaxFormat) + " are allowed")
 	}
 	var verbs []Verb
 	seen := make(map[string]bool)
 	from := 0 // where the text before the next verb begins
 	for i := 0; i < len(format); i++ {
 		if format[i] == 0 {
-			return nil, fmt.Errorf("format %q has a NUL at byte %d", format, i)
+			return nil, errors.New("format " + strconv.Quote(format) + " has a NUL at byte " + strconv.Itoa(i))
 		}
 		if format[i] != '%' {
 			continue
 		}
 		v, n, err := parseVerb(format[i:])
 		if err != nil {
-			return nil, fmt.Errorf("format %q, byte %d: %w", format, i, err)
+			return nil, Wrap("format "+strconv.Quote(format)+", byte "+strconv.Itoa(i), err)
 		}
 		if v.Char != '%' {
 			v.Name = wordBefore(format[from:i])
@@ -43,7 +43,7 @@ func ParseFormat(format string) ([]Verb, error) {
 				v.Name = "arg" + strconv.Itoa(len(verbs)+1)
 			}
 			if seen[v.Name] {
-				return nil, fmt.Errorf("format %q names two fields %s", format, v.Name)
+				return nil, errors.New("format " + strconv.Quote(format) + " names two fields " + v.Name)
 			}
 			seen[v.Name] = true
 			verbs = append(verbs, v)
@@ -71,12 +71,12 @@ func parseVerb(s string) (v Verb, n int, err error) {
 		n--
 	}
 	if n >= len(s) {
-		return v, n, fmt.Errorf("verb %q has no conversion", s)
+		return v, n, errors.New("verb " + strconv.Quote(s) + " has no conversion")
 	}
 	c := s[n]
 	n++
 	if c == '%' && n > 2 || !isConversion(c) && c != '%' {
-		return v, n, fmt.Errorf("verb %q is not one of %%d %%i %%u %%x %%X %%o %%b %%c %%p %%s %%q %%f %%e %%g %%t %%v", s[:n])
+		return v, n, errors.New("verb " + strconv.Quote(s[:n]) + " is not one of %d %i %u %x %X %o %b %c %p %s %q %f %e %g %t %v")
 	}
 	return Verb{Text: s[:n], Char: c}, n, nil
 }
@@ -129,18 +129,18 @@ func Check(format string, args []Kind) ([]Verb, error) {
 		return nil, err
 	}
 	if len(verbs) != len(args) {
-		return nil, fmt.Errorf("format %q has %d verbs for %d arguments", format, len(verbs), len(args))
+		return nil, errors.New("format " + strconv.Quote(format) + " has " + strconv.Itoa(len(verbs)) + " verbs for " + strconv.Itoa(len(args)) + " arguments")
 	}
 	for i, v := range verbs {
 		if !v.Accepts(args[i]) {
-			return nil, fmt.Errorf("format %q: %s cannot print field %s, which is %s; try %%%c", format, v.Text, v.Name, args[i], natural(args[i]))
+			return nil, errors.New("format " + strconv.Quote(format) + ": " + v.Text + " cannot print field " + v.Name + ", which is " + args[i].String() + "; try %" + string(natural(args[i])))
 		}
 	}
 	return verbs, nil
 }
 
 // natural returns the conversion that suits a kind best.
-func natural(k Kind) byte {
+func natural(k Kind) rune {
 	switch {
 	case k.IsInteger():
 		return 'd'

@@ -1,8 +1,9 @@
 package field
 
 import (
-	"fmt"
+	"errors"
 	"reflect"
+	"strconv"
 )
 
 // Kind is the basic kind of an argument: what its bits mean, whatever its Go type is called.
@@ -62,7 +63,7 @@ func (k Kind) String() string {
 	if int(k) < len(kinds) {
 		return kinds[k].name
 	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
+	return "Kind(" + strconv.Itoa(int(k)) + ")"
 }
 
 // Size returns the size in bytes of a value of kind k on a 64-bit machine.
@@ -110,7 +111,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown kind %.40q", text)
+	return errors.New("unknown kind " + strconv.Quote(string(text[:min(len(text), 40)])))
 }
 
 // Layout returns the offset of each kind in a Go struct with fields of these kinds in this

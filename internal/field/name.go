@@ -2,7 +2,7 @@ package field
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -31,11 +31,11 @@ func checkWord(what, s string) error {
 		return errors.New(what + " is empty")
 	}
 	if len(s) > MaxName {
-		return fmt.Errorf("%s %.20q… has %d bytes, at most %d are allowed", what, s, len(s), MaxName)
+		return errors.New(what + " " + strconv.Quote(s[:20]) + "… has " + strconv.Itoa(len(s)) + " bytes, at most " + strconv.Itoa(MaxName) + " are allowed")
 	}
 	for i := range len(s) {
 		if !isWord(s[i]) {
-			return fmt.Errorf("%s %q has %q at byte %d; letters, digits and _ are allowed", what, s, s[i:i+1], i)
+			return errors.New(what + " " + strconv.Quote(s) + " has " + strconv.Quote(s[i:i+1]) + " at byte " + strconv.Itoa(i) + "; letters, digits and _ are allowed")
 		}
 	}
 	return nil

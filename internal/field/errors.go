@@ -1,0 +1,14 @@
+package field
+
+// wrapped is an error with what was being done before it. Package fmt would do the same, but
+// it initializes os, which allocates in programs that use neither.
+type wrapped struct {
+	doing string
+	err   error
+}
+
+// Wrap returns an error that reads "doing: err" and wraps err.
+func Wrap(doing string, err error) error { return &wrapped{doing, err} }
+
+func (w *wrapped) Error() string { return w.doing + ": " + w.err.Error() }
+func (w *wrapped) Unwrap() error { return w.err }
