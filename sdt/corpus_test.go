@@ -17,14 +17,13 @@ func TestDebianOperands(t *testing.T) {
 	}
 	machines := map[string]elf.Machine{"x86_64": elf.EM_X86_64, "arm64": elf.EM_AARCH64, "i386": elf.EM_386,
 		"armhf": elf.EM_ARM, "ppc64el": elf.EM_PPC64, "s390x": elf.EM_S390}
-	head := regexp.MustCompile(`(^| )-?[1248]f?@`)
 	rows := map[string]int{}
 	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n")[1:] {
 		f := strings.Split(line, "\t")
 		arch, shape, example, args := f[0], f[1], f[2], f[3]
 		rows[arch]++
 		ops := parseOperands(machines[arch], args)
-		if want := len(head.FindAllString(args, -1)); len(ops) != want {
+		if want := len(operandHead.FindAllString(args, -1)); len(ops) != want {
 			t.Errorf("%s %q: got %d operands, want %d", arch, args, len(ops), want)
 		}
 		if arch != "x86_64" && arch != "arm64" {
@@ -55,6 +54,9 @@ func TestDebianOperands(t *testing.T) {
 		}
 	}
 }
+
+// operandHead is what every operand of a compiler's begins with.
+var operandHead = regexp.MustCompile(`(^| )-?[1248]f?@`)
 
 func kindOfShape(arch, shape string) OperandKind {
 	_, body, _ := strings.Cut(shape, "@")
