@@ -56,7 +56,7 @@ func (p *plan) prepare(markers []*Marker, index func(marker, probe int) int) err
 			f = len(p.files)
 			files[m.File] = f
 			p.opened = append(p.opened, opened)
-			p.files = append(p.files, bpf.File{Path: pathOf(opened)})
+			p.files = append(p.files, bpf.File{Opened: opened})
 			p.at = append(p.at, nil)
 		}
 		for s := range m.Sites {

@@ -1,6 +1,9 @@
 package bpf
 
-import "fmt"
+import (
+	"fmt"
+	"os"
+)
 
 // Site is one place to attach to.
 type Site struct {
@@ -14,17 +17,18 @@ type Site struct {
 
 // File is an executable or library and the sites in it.
 type File struct {
-	// Path opens the file. The kernel resolves it while attaching and keeps the inode.
-	Path  string
-	Sites []Site
+	// Opened stays so until everything is attached: the kernel then has the inode.
+	Opened *os.File
+	Sites  []Site
 }
 
 // Options are how to attach. The zero value is every process.
 type Options struct {
 	PID        int // the only process, 0 for all
 	Mode       Mode
-	MaxString  int // bytes of a string that events carry
-	BufferSize int // bytes of the ring
+	MaxString  int  // bytes of a string that events carry
+	BufferSize int  // bytes of the ring
+	Unguarded  bool // this process holds the links, for tests
 }
 
 // Mode is a way of attaching. Users leave it to Auto; tests force the others.

@@ -1,13 +1,14 @@
 package bpf
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
-	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/rlimit"
+	"github.com/waymark-trace/waymark/internal/guard"
 	"golang.org/x/sys/unix"
 )
 
@@ -29,7 +30,8 @@ type placed struct {
 
 // attachment is everything that keeps probes in place.
 type attachment struct {
-	links    []link.Link
+	guard    *guard.Guard // nil where owner holds the links
+	owner    owner
 	programs []*ebpf.Program
 }
 
@@ -39,137 +41,107 @@ func attach(files []File, units []unit, o Options) (*attachment, error) {
 	// needs CAP_SYS_RESOURCE. Where that fails loading says so.
 	_ = rlimit.RemoveMemlock()
 
-	if o.Mode != Auto {
-		return attachBy(o.Mode, files, units, o.PID)
-	}
-	err := error(ebpf.ErrNotSupported)
-	if haveMulti() == nil {
-		var a *attachment
-		if a, err = attachBy(Multi, files, units, o.PID); !errors.Is(err, ebpf.ErrNotSupported) {
-			return a, err
-		}
-	}
-	for _, m := range []Mode{Events, EventsPlain} {
-		var a *attachment
-		if a, err = attachBy(m, files, units, o.PID); !errors.Is(err, ebpf.ErrNotSupported) {
-			return a, err
-		}
-	}
-	return nil, err
-}
-
-func attachBy(m Mode, files []File, units []unit, pid int) (*attachment, error) {
 	a := &attachment{}
-	execs := make([]*link.Executable, len(files))
-	for i := range files {
-		ex, err := link.OpenExecutable(files[i].Path)
-		if err != nil {
-			return nil, &AttachError{i, -1, err}
-		}
-		execs[i] = ex
+	if !o.Unguarded {
+		// Without a guard everything still works, and only SIGKILL in the milliseconds of
+		// attaching and detaching does harm: no reason to refuse.
+		a.guard, _ = guard.Start()
 	}
-	for i := range units {
-		var err error
-		if m == Multi {
-			err = a.multi(files, execs, &units[i], pid)
-		} else {
-			err = a.events(m, files, execs, &units[i], pid)
-		}
-		if err != nil {
-			a.Close()
-			return nil, err
-		}
+	if err := a.attach(files, units, o); err != nil {
+		_ = a.Close() // nothing is attached
+		return nil, err
 	}
 	return a, nil
 }
 
-// multi attaches a unit with one link for each file it has sites in.
-func (a *attachment) multi(files []File, execs []*link.Executable, u *unit, pid int) error {
-	prog, err := a.load(u, Multi, nil)
-	if err != nil {
-		return err
+func (a *attachment) attach(files []File, units []unit, o Options) error {
+	modes := []Mode{Events, EventsPlain}
+	if o.Mode != Auto {
+		modes = []Mode{o.Mode}
+	} else if haveMulti() == nil {
+		modes = []Mode{Multi, Events, EventsPlain}
 	}
-	for start := 0; start < len(u.sites); {
-		end := start + 1
-		for end < len(u.sites) && u.sites[end].file == u.sites[start].file {
-			end++
+	var err error
+	for _, m := range modes {
+		if err = a.by(m, files, units, o.PID); !errors.Is(err, ebpf.ErrNotSupported) {
+			return err
 		}
-		sites := u.sites[start:end]
-		f := sites[0].file
-		l, err := multiLink(&files[f], execs[f], prog, sites, pid)
-		if err != nil {
-			return &AttachError{f, blame(&files[f], execs[f], prog, sites, pid), err}
-		}
-		a.links = append(a.links, l)
-		start = end
 	}
-	return nil
+	return err
 }
 
-func multiLink(f *File, ex *link.Executable, prog *ebpf.Program, sites []placed, pid int) (link.Link, error) {
-	o := &link.UprobeMultiOptions{PID: uint32(pid)}
-	counted := false
-	for _, s := range sites {
-		site := &f.Sites[s.site]
-		o.Addresses = append(o.Addresses, site.Offset)
-		o.RefCtrOffsets = append(o.RefCtrOffsets, site.Counter)
-		o.Cookies = append(o.Cookies, s.cookie)
-		counted = counted || site.Counter != 0
-	}
-	if !counted {
-		o.RefCtrOffsets = nil
-	}
-	return ex.UprobeMulti(nil, prog, o)
-}
-
-// blame returns which of the sites it is that the kernel refuses, by halves: it does not say.
-func blame(f *File, ex *link.Executable, prog *ebpf.Program, sites []placed, pid int) int {
-	for len(sites) > 1 {
-		half := sites[:len(sites)/2]
-		l, err := multiLink(f, ex, prog, half, pid)
-		if err != nil {
-			sites = half
-			continue
-		}
-		l.Close()
-		sites = sites[len(half):]
-	}
-	return sites[0].site
-}
-
-// events attaches a unit with one perf event for each site.
-func (a *attachment) events(m Mode, files []File, execs []*link.Executable, u *unit, pid int) error {
-	var prog *ebpf.Program
-	for i, s := range u.sites {
-		known := (*uint64)(nil)
-		if m == EventsPlain {
-			known = &s.cookie
-		}
-		if i == 0 || m == EventsPlain {
-			var err error
-			if prog, err = a.load(u, m, known); err != nil {
-				return err
+// by attaches in one way.
+func (a *attachment) by(m Mode, files []File, units []unit, pid int) error {
+	r := &request{Mode: m, PID: pid, Files: len(files)}
+	var at [][]placed // the sites of each batch
+	for i := range units {
+		u := &units[i]
+		for start := 0; start < len(u.sites); {
+			end := start + 1
+			for m != EventsPlain && end < len(u.sites) && u.sites[end].file == u.sites[start].file {
+				end++
 			}
+			sites := u.sites[start:end]
+			if start == 0 || m == EventsPlain {
+				prog, err := u.load(m, sites[0].cookie)
+				if err != nil {
+					_ = a.unload()
+					return err
+				}
+				a.programs = append(a.programs, prog)
+			}
+			b := batch{File: sites[0].file, Program: len(a.programs) - 1}
+			for _, s := range sites {
+				site := &files[s.file].Sites[s.site]
+				b.Sites = append(b.Sites, spot{site.Offset, site.Counter, s.cookie})
+			}
+			r.Batches, at = append(r.Batches, b), append(at, sites)
+			start = end
 		}
-		site := &files[s.file].Sites[s.site]
-		o := &link.UprobeOptions{Address: site.Offset, RefCtrOffset: site.Counter, PID: pid}
-		if m == Events {
-			o.Cookie = s.cookie
-		}
-		l, err := execs[s.file].Uprobe("", prog, o)
-		if err != nil {
-			return &AttachError{s.file, s.site, err}
-		}
-		a.links = append(a.links, l)
 	}
-	return nil
+	refused, err := a.send(r, files)
+	if err == nil && refused != nil {
+		err = refused.err
+		if i, j := refused.batch, refused.site; i >= 0 && i < len(at) && j >= 0 && j < len(at[i]) {
+			err = &AttachError{at[i][j].file, at[i][j].site, err}
+		}
+	}
+	if err != nil {
+		_ = a.unload()
+	}
+	return err
 }
 
-func (a *attachment) load(u *unit, m Mode, cookie *uint64) (*ebpf.Program, error) {
+// send has a request met by whoever is to hold the links.
+func (a *attachment) send(r *request, files []File) (*refusal, error) {
+	fds := make([]int, 0, len(files)+len(a.programs))
+	for i := range files {
+		fds = append(fds, int(files[i].Opened.Fd()))
+	}
+	if a.guard == nil {
+		return a.owner.attach(r, fds, a.programs), nil
+	}
+	for _, p := range a.programs {
+		fds = append(fds, p.FD())
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := a.guard.Do(b, fds)
+	return decodeRefusal(answer), err
+}
+
+// load loads the unit's program. The cookie is put into it where the kernel keeps none.
+func (u *unit) load(m Mode, cookie uint64) (*ebpf.Program, error) {
+	known := (*uint64)(nil)
+	if m == EventsPlain {
+		known = &cookie
+	}
 	spec := &ebpf.ProgramSpec{
 		Name:         u.name,
 		Type:         ebpf.Kprobe, // what the kernel calls programs of uprobes, too
-		Instructions: u.assemble(m, cookie),
+		Instructions: u.assemble(m, known),
 		// Reading the target's memory is reserved to programs that say GPL.
 		License: "Dual MIT/GPL",
 	}
@@ -183,38 +155,36 @@ func (a *attachment) load(u *unit, m Mode, cookie *uint64) (*ebpf.Program, error
 	if err != nil {
 		return nil, fmt.Errorf("loading eBPF program %s: %w", u.name, err)
 	}
-	a.programs = append(a.programs, prog)
 	return prog, nil
 }
 
-// Close detaches. When it returns no program runs any more: the kernel waits for those that
-// do before it lets go of a link.
-func (a *attachment) Close() error {
-	err := detach(a.links)
-	for _, p := range a.programs {
-		err = errors.Join(err, p.Close())
-	}
-	a.links, a.programs = nil, nil
+func (a *attachment) unload() error {
+	err := closePrograms(a.programs)
+	a.programs = nil
 	return err
 }
 
-// detachers is how many links are closed at once. Each waits for the kernel's grace periods,
-// tens of milliseconds, which they can share.
-const detachers = 64
+// ended is closed when the guard has ended, and nil without one.
+func (a *attachment) ended() <-chan struct{} {
+	if a.guard == nil {
+		return nil
+	}
+	return a.guard.Ended()
+}
 
-func detach(links []link.Link) error {
-	slots := make(chan struct{}, detachers)
-	errs := make(chan error, len(links))
-	for _, l := range links {
-		slots <- struct{}{}
-		go func() {
-			errs <- l.Close()
-			<-slots
-		}()
+// Err is why the probes are gone though nobody has closed them, nil when they are not.
+func (a *attachment) Err() error {
+	if a.guard == nil {
+		return nil
 	}
-	var err error
-	for range links {
-		err = errors.Join(err, <-errs)
+	return a.guard.Err()
+}
+
+// Close detaches and returns when no program runs any more.
+func (a *attachment) Close() error {
+	err := a.owner.Close()
+	if a.guard != nil {
+		err = errors.Join(err, a.guard.Close())
 	}
-	return err
+	return errors.Join(err, a.unload())
 }

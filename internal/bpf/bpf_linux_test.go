@@ -37,7 +37,7 @@ func synthetic(marker, n int) []sdt.Operand {
 
 // codeFile writes a file whose every byte can be probed: the kernel looks at a file's type
 // and size when it attaches, and at instructions only where a process maps them.
-func codeFile(t *testing.T, size int) string {
+func codeFile(t *testing.T, size int) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "code")
 	nops := make([]byte, size)
@@ -47,7 +47,12 @@ func codeFile(t *testing.T, size int) string {
 	if err := os.WriteFile(path, nops, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
 }
 
 // HotSpot's libjvm has 531 markers; several thousand sites with as many plans need more than
@@ -56,7 +61,7 @@ func TestTracerTakesManySites(t *testing.T) {
 	peer.Root(t)
 	for _, n := range []int{1, 531, 5000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			f := File{Path: codeFile(t, 16*n+16)}
+			f := File{Opened: codeFile(t, 16*n+16)}
 			for i := range n {
 				p, errs := OperandPlan(elf.EM_X86_64, synthetic(i, i%11), 0)
 				for _, err := range errs {
@@ -70,7 +75,7 @@ func TestTracerTakesManySites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%d programs, %d links", len(tr.held.programs), len(tr.held.links))
+			t.Logf("%d programs", len(tr.held.programs))
 			if err := tr.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +105,7 @@ func TestTracerTakesLargestPlans(t *testing.T) {
 		}
 		for _, limit := range []int{1, 32, 33, 256, 257, MaxString} {
 			for _, mode := range []Mode{Multi, Events} {
-				f := File{Path: codeFile(t, 64), Sites: []Site{{Offset: 8, Plan: record}, {Offset: 16, Plan: values, Index: 1}}}
+				f := File{Opened: codeFile(t, 64), Sites: []Site{{Offset: 8, Plan: record}, {Offset: 16, Plan: values, Index: 1}}}
 				tr, err := NewTracer([]File{f}, Options{MaxString: limit, Mode: mode})
 				if err != nil {
 					t.Fatalf("record of %d, strings of %d, %v: %v", size, limit, mode, err)

@@ -49,6 +49,9 @@ func (c *Counter) Read() ([]uint64, error) {
 	if c.array == nil {
 		return nil, os.ErrClosed
 	}
+	if err := c.held.Err(); err != nil {
+		return nil, err
+	}
 	counts := make([]uint64, c.n)
 	for i := range counts {
 		n, err := sum(c.array, uint32(i), &c.perCPU)

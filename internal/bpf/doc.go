@@ -3,5 +3,6 @@
 //
 // Nothing is compiled on the user's machine: a program is generated for the operands at hand
 // from the layout in layout.go. Nothing is pinned either, so that the kernel detaches
-// everything and lowers the reference counters when this process ends, however it does.
+// everything and lowers the reference counters when the process ends that holds the links. That
+// is a guard (package guard), which ends with this process, however that does.
 package bpf

@@ -22,6 +22,7 @@ type Tracer struct {
 	reader       *ringbuf.Reader
 	record       ringbuf.Record
 	stopped      atomic.Bool
+	broken       atomic.Pointer[error] // why nothing comes any more though nobody stopped it
 
 	mu     sync.Mutex // guards what follows
 	held   *attachment
@@ -59,8 +60,22 @@ func (t *Tracer) open(files []File, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	t.held, err = attach(files, units, o)
-	return err
+	if t.held, err = attach(files, units, o); err != nil {
+		return err
+	}
+	if t.held.ended() != nil {
+		go t.await(t.held)
+	}
+	return nil
+}
+
+// await wakes the reader when the probes are gone before their time.
+func (t *Tracer) await(held *attachment) {
+	<-held.ended()
+	if err := held.Err(); err != nil {
+		t.broken.Store(&err)
+		_ = t.reader.Flush()
+	}
 }
 
 // ringSize is what the kernel takes: a power of two of at least a page.
@@ -113,7 +128,7 @@ func (t *Tracer) Next(ctx context.Context, r *Raw) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		stopped := t.stopped.Load()
+		stopped, broken := t.stopped.Load(), t.broken.Load()
 		err := t.reader.ReadInto(&t.record)
 		switch {
 		case err == nil:
@@ -123,7 +138,9 @@ func (t *Tracer) Next(ctx context.Context, r *Raw) error {
 		case stopped:
 			// Everything was written before stopped was set, and the reader found the end after.
 			return io.EOF
-		case t.stopped.Load():
+		case broken != nil:
+			return *broken
+		case t.stopped.Load() || t.broken.Load() != nil:
 			// This end was found before, for an older context: look for it again.
 			if err := t.reader.Flush(); err != nil {
 				return err

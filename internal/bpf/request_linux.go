@@ -1,0 +1,99 @@
+package bpf
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+// request says what to attach where. It comes with descriptors: those of the files, then those
+// of the programs.
+type request struct {
+	Mode    Mode
+	PID     int
+	Files   int // how many of the descriptors are files
+	Batches []batch
+}
+
+// batch is the sites of one file that share a program.
+type batch struct {
+	File, Program int // indices among the descriptors of their kind
+	Sites         []spot
+}
+
+// spot is what attaching to one site takes.
+type spot struct{ Offset, Counter, Cookie uint64 }
+
+// decodeRequest reads a request that came with some descriptors.
+func decodeRequest(b []byte, descriptors int) (*request, error) {
+	r := &request{}
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	if r.Mode == Auto || int(r.Mode) >= len(modeNames) {
+		return nil, fmt.Errorf("request for mode %d", r.Mode)
+	}
+	if r.PID < 0 || r.Files < 0 || r.Files > descriptors {
+		return nil, fmt.Errorf("request for process %d and %d files of %d descriptors", r.PID, r.Files, descriptors)
+	}
+	for i := range r.Batches {
+		b := &r.Batches[i]
+		if b.File < 0 || b.File >= r.Files || b.Program < 0 || b.Program >= descriptors-r.Files || len(b.Sites) == 0 {
+			return nil, fmt.Errorf("batch %d: %d sites of file %d, program %d", i, len(b.Sites), b.File, b.Program)
+		}
+	}
+	return r, nil
+}
+
+// refusal is why a request was not met: where, as far as that is known, and what was said.
+type refusal struct {
+	batch, site int // -1 when it is not known
+	err         error
+}
+
+// reply is a refusal on its way between processes; empty, there was none.
+type reply struct {
+	Batch, Site int
+	Text        string
+	// What errors.Is has to find again on the other side.
+	Errno        unix.Errno
+	NotSupported bool
+}
+
+func (r *refusal) encode() []byte {
+	if r == nil {
+		return nil
+	}
+	a := reply{Batch: r.batch, Site: r.site, Text: r.err.Error(), NotSupported: errors.Is(r.err, ErrNotSupported)}
+	if !errors.As(r.err, &a.Errno) && errors.Is(r.err, fs.ErrNotExist) {
+		a.Errno = unix.ENOENT // the library says so of a process that has ended
+	}
+	b, _ := json.Marshal(a) // numbers and a string: there is no error
+	return b
+}
+
+func decodeRefusal(b []byte) *refusal {
+	if len(b) == 0 {
+		return nil
+	}
+	var a reply
+	if err := json.Unmarshal(b, &a); err != nil {
+		return &refusal{-1, -1, fmt.Errorf("reply of the guard: %w", err)}
+	}
+	return &refusal{a.Batch, a.Site, &a}
+}
+
+func (a *reply) Error() string { return a.Text }
+
+func (a *reply) Unwrap() (is []error) {
+	if a.Errno != 0 {
+		is = append(is, a.Errno)
+	}
+	if a.NotSupported {
+		is = append(is, ErrNotSupported)
+	}
+	return is
+}

@@ -1,0 +1,179 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/waymark-trace/waymark/internal/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// Guard is a guard process of this one. Requests are for one goroutine at a time.
+type Guard struct {
+	cmd     *exec.Cmd
+	conn    *net.UnixConn
+	closing atomic.Bool
+	ended   chan struct{}
+	status  error // how it ended, once ended is closed
+}
+
+const (
+	// startTime is a thousand times what starting takes. A guard that is not ready by then
+	// hangs in somebody's init function.
+	startTime = 10 * time.Second
+	// maxStarts is how often a signal to the terminal's processes may hit the new process in
+	// the moment before it has a session of its own.
+	maxStarts = 3
+)
+
+// Start starts a guard. The error says why there cannot be one: /proc is not mounted, a
+// sandbox refuses execve, the program does not get as far as Serve.
+func Start() (*Guard, error) {
+	for n := 1; ; n++ {
+		g, err := launch()
+		if err != nil {
+			return nil, fmt.Errorf("starting a guard: %w", err)
+		}
+		g.conn.SetReadDeadline(time.Now().Add(startTime))
+		if _, _, err = receive(g.conn); err == nil {
+			g.conn.SetReadDeadline(time.Time{})
+			return g, nil
+		}
+		g.cmd.Process.Kill() // it has done nothing yet
+		<-g.ended
+		g.conn.Close()
+		if n == maxStarts || !g.interrupted() {
+			return nil, fmt.Errorf("starting a guard: %w (%w)", err, g.end())
+		}
+	}
+}
+
+func launch() (*Guard, error) {
+	// Errors of execve come back from Start below, so a file that cannot be executed is one.
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	child := os.NewFile(uintptr(pair[1]), "guard")
+	defer child.Close()
+	ours, err := conn(pair[0])
+	if err != nil {
+		return nil, err
+	}
+	pid := strconv.Itoa(os.Getpid())
+	// Standard input, output and error are /dev/null: a guard keeps no pipe of ours open.
+	cmd := &exec.Cmd{
+		Path:       "/proc/self/exe",
+		Args:       []string{name(pid)},
+		Env:        append(os.Environ(), variable+"="+pid),
+		ExtraFiles: []*os.File{child},
+		// In a session of its own no terminal and no process group reaches it.
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, AmbientCaps: capabilities()},
+	}
+	if err := cmd.Start(); err != nil {
+		ours.Close()
+		return nil, err
+	}
+	g := &Guard{cmd: cmd, conn: ours, ended: make(chan struct{})}
+	go func() {
+		g.status = cmd.Wait()
+		close(g.ended)
+	}()
+	return g, nil
+}
+
+// capabilities are those that execve would take away: all that another user than root has,
+// save those of the file.
+func capabilities() (all []uintptr) {
+	have, err := procfs.Effective()
+	if err != nil || os.Geteuid() == 0 {
+		return nil
+	}
+	for c := range procfs.Capability(64) {
+		if have.Has(c) {
+			all = append(all, uintptr(c))
+		}
+	}
+	return all
+}
+
+// Do has the guard handle a request. After an error there is no guard any more.
+func (g *Guard) Do(request []byte, fds []int) (reply []byte, err error) {
+	if err = send(g.conn, request, fds); err == nil {
+		if reply, _, err = receive(g.conn); err == nil {
+			return reply, nil
+		}
+	}
+	g.conn.Close() // also the end of a guard that misunderstood
+	<-g.ended
+	return nil, fmt.Errorf("%w: %w", g.end(), err)
+}
+
+// Ended is closed when the process has ended.
+func (g *Guard) Ended() <-chan struct{} { return g.ended }
+
+// Err is nil while the guard runs and once Close has ended it. Otherwise somebody else
+// ended it, and the kernel what it held.
+func (g *Guard) Err() error {
+	select {
+	case <-g.ended:
+		if !g.closing.Load() {
+			return g.end()
+		}
+	default:
+	}
+	return nil
+}
+
+func (g *Guard) end() error {
+	status := "without an error"
+	if g.status != nil {
+		status = g.status.Error()
+	}
+	return fmt.Errorf("guard process %d, which holds the probes, has ended: %s", g.cmd.Process.Pid, status)
+}
+
+// interrupted reports whether one of the signals that a guard ignores ended it.
+func (g *Guard) interrupted() bool {
+	var exit *exec.ExitError
+	if !errors.As(g.status, &exit) {
+		return false
+	}
+	ws, ok := exit.Sys().(syscall.WaitStatus)
+	if !ok || !ws.Signaled() {
+		return false
+	}
+	switch ws.Signal() {
+	case unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT:
+		return true
+	}
+	return false
+}
+
+// Close has the guard take everything back, and returns when it has and its process has
+// ended. The error is that of taking back, or says that the guard had ended before.
+func (g *Guard) Close() error {
+	if err := g.Err(); err != nil {
+		g.conn.Close()
+		return err
+	}
+	g.closing.Store(true)
+	_ = g.conn.CloseWrite()
+	failed, _, err := receive(g.conn)
+	<-g.ended
+	g.conn.Close()
+	switch {
+	case err != nil:
+		return g.end()
+	case len(failed) > 0:
+		return errors.New(string(failed))
+	}
+	return nil
+}

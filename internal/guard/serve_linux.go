@@ -1,0 +1,129 @@
+package guard
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Worker is what a guard does, and takes back.
+type Worker interface {
+	// Do handles one request. The descriptors that came with it are closed afterwards.
+	Do(request []byte, fds []int) (reply []byte)
+	// Close takes back what all requests did.
+	Close() error
+}
+
+// variable marks a guard, together with the name that it runs under: neither an environment
+// that somebody inherited nor an odd name makes one.
+const variable = "WAYMARK_GUARD"
+
+// name is how a guard shows itself in ps, and value what variable is: the parent's PID.
+func name(value string) string { return "waymark: guard of " + value }
+
+// comm is what tools show that do not look at arguments.
+const comm = "waymark-guard"
+
+// socket is the guard's end, the first descriptor that os/exec adds.
+const socket = 3
+
+// Serve makes this process a guard, if it was started to be one, and does not return then.
+// It is to be called from an init function.
+func Serve(w Worker) {
+	value, ok := os.LookupEnv(variable)
+	if !ok {
+		return
+	}
+	os.Unsetenv(variable)
+	if len(os.Args) == 1 && os.Args[0] == name(value) {
+		os.Exit(serve(w))
+	}
+}
+
+func serve(w Worker) (status int) {
+	// Whoever wants the tracer to end sends these to the tracer, and some send them to
+	// whatever has its name: it is the tracer's end that ends a guard.
+	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
+	_ = os.WriteFile("/proc/self/comm", []byte(comm), 0)
+	_ = os.Chdir("/") // it keeps no file system busy
+	closeInherited()
+	c, err := conn(socket)
+	if err != nil {
+		return 1
+	}
+	if err := send(c, nil, nil); err != nil { // ready
+		return 1
+	}
+	err = answer(c, w)
+	// The parent may be gone, and then nobody reads what became of it.
+	_ = send(c, text(w.Close()), nil)
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+// closeInherited closes what the tracer itself was given by a shell, say, and had no reason to
+// close: descriptors without FD_CLOEXEC. Those of Go's runtime and packages have it.
+func closeInherited() {
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
+	}
+	for _, entry := range fds {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil || fd <= socket {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			unix.Close(fd)
+		}
+	}
+}
+
+// answer handles requests until the parent closes its end.
+func answer(c *net.UnixConn, w Worker) error {
+	for {
+		request, fds, err := receive(c)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		reply := w.Do(request, fds)
+		closeAll(fds)
+		if err := send(c, reply, nil); err != nil {
+			return err
+		}
+	}
+}
+
+func text(err error) []byte {
+	if err == nil {
+		return nil
+	}
+	return []byte(err.Error())
+}
+
+// conn takes over a descriptor.
+func conn(fd int) (*net.UnixConn, error) {
+	unix.CloseOnExec(fd)
+	f := os.NewFile(uintptr(fd), "guard")
+	defer f.Close()
+	c, err := net.FileConn(f)
+	if err != nil {
+		return nil, err
+	}
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		c.Close()
+		return nil, unix.ENOTSOCK
+	}
+	return u, nil
+}
