@@ -18,6 +18,7 @@ type testELF struct {
 	dynamic  []testSymbol
 	flags    elf.SectionFlag // of the notes
 	buildID  []byte
+	link     []byte // .gnu_debuglink
 	dataFlag elf.ProgFlag
 	order    binary.ByteOrder // of all but the notes
 	err      error
@@ -66,6 +67,9 @@ func (e *testELF) bytes(t testing.TB) []byte {
 	}
 	if e.base != 0 {
 		add(baseSection, elf.SHT_PROGBITS, []byte{0}).Addr = e.base
+	}
+	if e.link != nil {
+		add(".gnu_debuglink", elf.SHT_PROGBITS, e.link)
 	}
 	for _, table := range []struct {
 		name string
@@ -126,6 +130,15 @@ func (e *testELF) bytes(t testing.TB) []byte {
 		file = e.pack(t, file, s.Section64)
 	}
 	return file
+}
+
+func openTestImage(t testing.TB, e *testELF) *image {
+	t.Helper()
+	im, err := openImage(bytes.NewReader(e.bytes(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return im
 }
 
 func (e *testELF) pack(t testing.TB, dst []byte, v any) []byte {

@@ -28,11 +28,12 @@ const (
 	baseSection  = ".stapsdt.base"
 )
 
-// Open reads the probes of a file. A file without any is no error.
+// Open reads the probes of a file, and its symbols from a separate debug file as ReadWithDebug
+// does. A file without any is no error.
 func Open(path string) (*File, error) {
 	var f *File
 	err := withFile(path, func(r io.ReaderAt) (err error) {
-		f, err = Read(r)
+		f, err = ReadWithDebug(r, path)
 		return err
 	})
 	if err != nil {
@@ -42,11 +43,17 @@ func Open(path string) (*File, error) {
 }
 
 // Read reads the probes of an ELF file. It keeps nothing of r.
-func Read(r io.ReaderAt) (*File, error) {
+func Read(r io.ReaderAt) (*File, error) { return ReadWithDebug(r, "") }
+
+// ReadWithDebug reads like Read. When operands name symbols and the file is stripped, it looks for
+// the file's separate debug file: by build id below /usr/lib/debug, and by the name in the section
+// .gnu_debuglink where gdb looks for a program at path.
+func ReadWithDebug(r io.ReaderAt, path string) (*File, error) {
 	im, err := openImage(r)
 	if err != nil {
 		return nil, err
 	}
+	im.path = path
 	f := &File{Machine: im.machine, Type: im.kind, Class: im.class, BuildID: im.buildID()}
 	var base Addr
 	var hasBase bool

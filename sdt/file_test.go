@@ -147,6 +147,8 @@ func TestSymbols(t *testing.T) {
 		{"8@ti(%rip)", false, Operand{}, "symbol ti is defined at 2 addresses"},
 		{"8@NBuffers(%rip)", true, Operand{}, "no symbol NBuffers: the file is stripped"},
 		{"8@NBuffers(%rip)", false, Operand{}, "no symbol NBuffers"},
+		{"8f@.LC1(%rip)", false, Operand{}, ".LC1 is a label of the compiler's, which no symbol table has"},
+		{"8f@.LC1(%rip)", true, Operand{}, ".LC1 is a label of the compiler's, which no symbol table has"},
 		{"8@on(%rip)", false, Operand{}, "no symbol on"},
 		{"8@tls(%rip)", false, Operand{}, "no symbol tls"},
 		{"8@one(,%rax,8)", false, Operand{}, "without a fixed one"},

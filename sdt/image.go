@@ -17,6 +17,7 @@ var ErrNotELF = errors.New("not an ELF file")
 // files, by its own words, and reads more than a look for notes needs.
 type image struct {
 	r       io.ReaderAt
+	path    string // where to look for its debug file, "" for nowhere
 	head    []byte // the start of the file, which holds most of what is looked for
 	class   elf.Class
 	order   binary.ByteOrder
@@ -153,6 +154,15 @@ func (im *image) readHeaders() error {
 		return fmt.Errorf("reading the section names at %#x: %w", names.offset, err)
 	}
 	return nil
+}
+
+// firstOf returns the first section of a kind.
+func (im *image) firstOf(kind elf.SectionType) (section, bool) {
+	for i := uint32(0); ; i++ {
+		if s, ok := im.section(i); !ok || s.kind == kind {
+			return s, ok
+		}
+	}
 }
 
 // section returns the section of an index; false past the last.

@@ -84,7 +84,7 @@ func byName(i int, executable bool) bool {
 
 // readMarkers reads the markers of an open file. shown is its path for people.
 func readMarkers(f *os.File, id identity, shown string) (*File, []*Marker, error) {
-	elfFile, err := sdt.Read(f)
+	elfFile, err := sdt.ReadWithDebug(f, shown)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the markers of %s: %w", shown, err)
 	}
