@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/waymark-trace/waymark/internal/peer"
+)
+
+// Whatever compilers make of a probe's arguments, they have the values that the program prints.
+func TestCompilers(t *testing.T) {
+	peer.Root(t)
+	peer.Header(t, "sys/sdt.h")
+	for _, compiler := range []string{"gcc", "clang"} {
+		t.Run(compiler, func(t *testing.T) {
+			path := peer.Need(t, compiler)[0]
+			for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
+				for _, pie := range []string{"-fPIE -pie", "-fno-pie -no-pie"} {
+					flags := level + " " + pie
+					t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
+						program := filepath.Join(t.TempDir(), "types")
+						run(t, path, append(strings.Fields(flags), "-o", program, "testdata/types.c", "-lm")...)
+						compareTypes(t, program)
+					})
+				}
+			}
+		})
+	}
+}
+
+// constant are the probes that have floating-point constants, and label is the reason why some
+// of those cannot be read.
+var (
+	constant = regexp.MustCompile(`^(const|twelve)_[fd]$`)
+	label    = regexp.MustCompile(`\.LC\w+ is a label of the compiler's`)
+)
+
+// compareTypes compares events with what the program printed, line by line.
+func compareTypes(t *testing.T, program string) {
+	t.Helper()
+	lines, events := hits(t, program, "types:*")
+	if len(lines) != len(events) || len(events) < 500 {
+		t.Fatalf("%d lines and %d events", len(lines), len(events))
+	}
+	values, constants := 0, 0
+	for i, ev := range events {
+		printed := strings.Fields(lines[i])
+		if printed[0] != ev.Marker.Name || len(ev.Values) != len(printed)-1 {
+			t.Fatalf("event %d is of %s with %d values, line %q", i, ev.Marker.Name, len(ev.Values), lines[i])
+		}
+		for j := range ev.Values {
+			v, f := &ev.Values[j], &ev.Marker.Fields[j]
+			switch {
+			case v.Err != nil && f.Kind.IsFloat() && label.MatchString(v.Err.Error()) && constant.MatchString(ev.Marker.Name):
+				constants++ // only the compiler knows where it put that one
+			case v.Err != nil:
+				t.Errorf("%s, argument %d: %v", ev.Marker.Name, j+1, v.Err)
+			case !sameValue(f, v, printed[j+1]):
+				t.Errorf("%s, argument %d (%s): got %#x as %v, want %s", ev.Marker.Name, j+1, ev.Marker.Sites[0].Args, v.Bits, f.Kind, printed[j+1])
+			default:
+				values++
+			}
+		}
+	}
+	t.Logf("%d values compared, %d constants refused", values, constants)
+}
