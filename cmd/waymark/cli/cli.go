@@ -94,6 +94,7 @@ func newRoot(env *Env) *cobra.Command {
 		newTraceCommand(env),
 		newLinkCommand(env),
 		newBuildCommand(env),
+		newVetCommand(env),
 		newDemoCommand(env),
 		newVersionCommand(env),
 	)

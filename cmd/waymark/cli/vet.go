@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/packages"
+
+	"github.com/waymark-trace/waymark/vet"
+)
+
+const vetLong = `Find mistakes in the use of markers, tracepoints and keys before a program runs.
+
+vet looks at formats that do not fit their arguments, names that are invalid or taken,
+markers that no tool will find, copies, and arguments that cost something while nobody is
+connected. docs/vet.md shows each and the way out; a comment //waymark:ignore REASON accepts
+the finding on its line.
+
+Packages are named as for go build, ./... unless something else is said, and have to compile.
+Exit status: 0 when nothing was found, 1 when something was or went wrong.`
+
+const vetExample = `  waymark vet                                   ./... and the tests in it
+  waymark vet --fix ./cmd/...                   put arguments that cost under their guard
+  waymark vet --json ./... | jq .analyzer
+  go vet -vettool=$(which waymark-vet) ./...    the same out of go's cache, when only a little changed`
+
+type vetFlags struct {
+	fix, json bool
+	tags      string
+}
+
+func newVetCommand(env *Env) *cobra.Command {
+	var f vetFlags
+	cmd := &cobra.Command{
+		Use:     "vet [flags] [PACKAGE...]",
+		Short:   "Find mistakes in the use of markers",
+		Long:    vetLong,
+		Example: vetExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{"./..."}
+			}
+			return runVet(cmd.Context(), env, args, &f)
+		},
+	}
+	cmd.Flags().BoolVar(&f.fix, "fix", false, "change the files as findings suggest, and print the others")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a line: docs/vet.md")
+	cmd.Flags().StringVar(&f.tags, "tags", "", "build `TAGS`, as for go build")
+	return cmd
+}
+
+func runVet(ctx context.Context, env *Env, patterns []string, f *vetFlags) error {
+	done := env.progress("loading %s", list(patterns))
+	pkgs, err := loadPackages(ctx, patterns, f.tags)
+	if err != nil {
+		done()
+		return err
+	}
+	graph, err := checker.Analyze(vet.Analyzers(), pkgs, nil)
+	done()
+	if err != nil {
+		return fmt.Errorf("analyzing: %w", err)
+	}
+	broken := env.printBroken(pkgs)
+	found, err := findings(graph)
+	if err != nil {
+		return err
+	}
+	if f.fix {
+		if found, err = env.fix(found); err != nil {
+			return err
+		}
+	}
+	for _, one := range found {
+		if err := one.print(env, f.json); err != nil {
+			return err
+		}
+	}
+	switch {
+	case broken > 0:
+		return withHint(fmt.Errorf("%s not compile, and %s not looked at", doOrDoes(broken), wasOrWere(broken)), "go build says the same; vet looks at code that compiles")
+	case len(found) > 0:
+		return statusFailure(statusError)
+	}
+	return nil
+}
+
+// loadPackages reads packages, their tests and everything that they need, which go list names.
+func loadPackages(ctx context.Context, patterns []string, tags string) ([]*packages.Package, error) {
+	if _, err := exec.LookPath("go"); err != nil {
+		return nil, withHint(errors.New("the go command is not in PATH"), "vet reads packages with its help: https://go.dev/dl has it")
+	}
+	config := &packages.Config{Context: ctx, Mode: packages.LoadAllSyntax | packages.NeedModule, Tests: true}
+	if tags != "" {
+		config.BuildFlags = []string{"-tags=" + tags}
+	}
+	pkgs, err := packages.Load(config, patterns...)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, withHint(fmt.Errorf("loading packages: %w", err), "go list %s says the same", list(patterns))
+	case len(pkgs) == 0:
+		return nil, usage("name directories, such as ./cmd/...", "no packages in %s", list(patterns))
+	}
+	return pkgs, nil
+}
+
+// printBroken prints what is wrong with packages that do not compile, each thing once, and
+// returns how many these are.
+func (e *Env) printBroken(pkgs []*packages.Package) int {
+	said := make(map[string]bool)
+	broken := make(map[string]bool)
+	packages.Visit(pkgs, nil, func(p *packages.Package) {
+		for _, err := range p.Errors {
+			broken[p.PkgPath] = true
+			if text := err.Error(); !said[text] {
+				said[text] = true
+				e.message("error: %s", relative(text))
+			}
+		}
+	})
+	return len(broken)
+}
+
+func doOrDoes(n int) string {
+	if n == 1 {
+		return "1 package does"
+	}
+	return fmt.Sprintf("%d packages do", n)
+}
+
+func wasOrWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
