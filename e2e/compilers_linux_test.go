@@ -40,7 +40,7 @@ var (
 // compareTypes compares events with what the program printed, line by line.
 func compareTypes(t *testing.T, program string) {
 	t.Helper()
-	lines, events := hits(t, program, "types:*")
+	lines, events := hits(t, program, "types:*", nil)
 	if len(lines) != len(events) || len(events) < 500 {
 		t.Fatalf("%d lines and %d events", len(lines), len(events))
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/sdt"
 )
 
 // form is a probe: code that sets its operands up, and the operands.
@@ -22,6 +23,8 @@ type arg struct {
 	head string
 	// stored is the register or memory that holds it to an instruction, "" for the text itself.
 	stored string
+	// extend makes it an operand with half an index register, as aarch64 has them and x86-64 not.
+	extend sdt.Extend
 	// reason is part of the reason why it cannot be read, "" for one that can.
 	reason string
 }
@@ -138,6 +141,19 @@ func symbolForms(fixed bool) []form {
 	return all
 }
 
+// extendForms have index registers of which the lower half counts. Their notes say the whole of
+// it; hits changes what was read of them.
+func extendForms() []form {
+	const setup = "movabsq $0x5a5a5a5a00000003, %rbx\n leaq cell+8-3*8(%rip), %rax\n" +
+		"movabsq $0x5a5a5a5afffffffe, %rdx\n leaq cell+8+2*4(%rip), %rcx\n"
+	return []form{{setup, []arg{
+		{text: "8@(%rax,%rbx,8)", stored: "cell+8(%rip)", extend: sdt.ZeroExtend},
+		{text: "-2@(%rax,%rbx,8)", stored: "cell+8(%rip)", extend: sdt.SignExtend},
+		{text: "4@(%rcx,%rdx,4)", stored: "cell+8(%rip)", extend: sdt.SignExtend},
+		{text: "4@(%rcx,%rdx,4)", extend: sdt.ZeroExtend, reason: "memory could not be read"},
+	}}}
+}
+
 // constantForms have values in the note itself.
 func constantForms() []form {
 	return sizedForms("", "$0", "$1", "$-1", "$127", "$-128", "$255", "$0xff", "$-0x80", "$+5",
@@ -174,7 +190,7 @@ func TestOperandForms(t *testing.T) {
 	gcc := peer.Need(t, "gcc")[0]
 	for _, pie := range []string{"-pie", "-no-pie"} {
 		t.Run(strings.TrimPrefix(pie, "-"), func(t *testing.T) {
-			all := slices.Concat(registerForms(), memoryForms(), edgeForms(), symbolForms(pie == "-no-pie"), constantForms(), otherForms())
+			all := slices.Concat(registerForms(), memoryForms(), edgeForms(), symbolForms(pie == "-no-pie"), extendForms(), constantForms(), otherForms())
 			compareForms(t, buildForms(t, gcc, pie, all), all)
 		})
 	}

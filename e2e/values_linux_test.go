@@ -17,7 +17,8 @@ import (
 )
 
 // hits runs a program under our tracer, and returns the lines that it printed and the events.
-func hits(t *testing.T, path, patterns string) (lines []string, events []*tracer.Event) {
+// Its markers are changed before, unless change is nil.
+func hits(t *testing.T, path, patterns string, change func(*tracer.Marker)) (lines []string, events []*tracer.Event) {
 	t.Helper()
 	var out bytes.Buffer
 	c, err := tracer.Start(context.Background(), []string{path}, &tracer.StartOptions{Stdout: &out, Stderr: os.Stderr})
@@ -32,6 +33,11 @@ func hits(t *testing.T, path, patterns string) (lines []string, events []*tracer
 	markers, err := tracer.Select(all, []string{patterns})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if change != nil {
+		for _, m := range markers {
+			change(m)
+		}
 	}
 	tr, err := tracer.Trace(tracer.Target{PID: c.PID()}, markers, nil)
 	if err != nil {
@@ -87,15 +93,26 @@ func parseFloat(s string, size int) (float64, error) {
 // those that are to be given.
 func compareForms(t *testing.T, path string, all []form) {
 	t.Helper()
-	lines, events := hits(t, path, "forms:*")
+	number := func(m *tracer.Marker) int {
+		n, err := strconv.Atoi(strings.TrimPrefix(m.Name, "f"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	lines, events := hits(t, path, "forms:*", func(m *tracer.Marker) {
+		for i, a := range all[number(m)].args {
+			m.Sites[0].Operands[i].Extend = a.extend
+		}
+	})
 	if len(lines) != len(events) || len(events) < 40*len(all) {
 		t.Fatalf("%d lines and %d events of %d forms", len(lines), len(events), len(all))
 	}
 	values, refused, wrong := 0, 0, 0
 	for i, ev := range events {
 		printed := strings.Fields(lines[i])
-		n, err := strconv.Atoi(strings.TrimPrefix(ev.Marker.Name, "f"))
-		if err != nil || printed[0] != ev.Marker.Name {
+		n := number(ev.Marker)
+		if printed[0] != ev.Marker.Name {
 			t.Fatalf("event %d is of %s, line %q", i, ev.Marker.Name, lines[i])
 		}
 		args := all[n].args

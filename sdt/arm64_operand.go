@@ -12,6 +12,7 @@ import (
 //	5  -9  0xff  #5                         constant
 //	x0 w0 sp wsp fp lr x31                  register
 //	[x0]  [x0, 8]  [x0, x1]  [x0, x1, lsl 3] memory
+//	[x0, w1, sxtw]  [x0, w1, uxtw 2]         memory
 func parseARM64(o *Operand, body string) error {
 	if inner, ok := strings.CutPrefix(body, "["); ok {
 		inner, closed := strings.CutSuffix(inner, "]")
@@ -71,21 +72,45 @@ func parseARM64Memory(o *Operand, inner string) error {
 		o.setMemory(base, NoReg, 0, disp, "")
 		return nil
 	}
-	// Number 31 is the zero register here, and a w register is extended first.
-	if width != 8 || index == SP {
-		return fmt.Errorf("no 64-bit index register %s", clip(parts[1]))
+	if index == SP { // number 31 is the zero register here
+		return fmt.Errorf("no index register %s", clip(parts[1]))
 	}
-	scale := uint8(1)
-	if len(parts) == 3 {
-		by, ok := strings.CutPrefix(parts[2], "lsl")
-		n, _, err := parseNumber(strings.TrimPrefix(strings.Trim(by, blanks), "#"))
-		if !ok || err != nil || n > 3 {
-			return fmt.Errorf("an index shifted by %q", clip(parts[2]))
-		}
-		scale = 1 << n
+	extend, scale, err := parseARM64Extend(width, parts[2:])
+	if err != nil {
+		return err
 	}
 	o.setMemory(base, index, scale, 0, "")
+	o.Extend = extend
 	return nil
+}
+
+// parseARM64Extend reads what follows an index register of width bytes. gcc shifts by bits
+// (aarch64_print_operand_address, config/aarch64/aarch64.cc); a w register is always extended.
+func parseARM64Extend(width int, parts []string) (extend Extend, scale uint8, err error) {
+	if len(parts) == 0 && width == 8 {
+		return Whole, 1, nil
+	}
+	if len(parts) == 0 {
+		return 0, 0, errors.New("an index of 32 bits, but not how it is extended")
+	}
+	name, by, _ := strings.Cut(parts[0], " ")
+	switch {
+	case width == 8 && name == "lsl", width == 8 && name == "sxtx":
+	case width == 4 && name == "uxtw":
+		extend = ZeroExtend
+	case width == 4 && name == "sxtw":
+		extend = SignExtend
+	default:
+		return 0, 0, fmt.Errorf("an index of %d bits extended by %q", 8*width, clip(parts[0]))
+	}
+	var n uint64
+	if by = strings.TrimPrefix(strings.Trim(by, blanks), "#"); by != "" || name == "lsl" {
+		n, _, err = parseNumber(by)
+	}
+	if err != nil || n > 3 {
+		return 0, 0, fmt.Errorf("an index shifted by %q", clip(parts[0]))
+	}
+	return extend, 1 << n, nil
 }
 
 func arm64Register(text string) (r Reg, width int, ok bool) {

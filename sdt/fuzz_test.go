@@ -104,7 +104,8 @@ func checkOperand(t *testing.T, o Operand) {
 	case Register:
 		kindOK = o.Base != NoReg && o.Index == NoReg && (o.Shift == 0 || o.Size == 1)
 	case Memory:
-		kindOK = (o.Base != NoReg || o.Index != NoReg) && (o.Index == NoReg) == (o.Scale == 0)
+		kindOK = (o.Base != NoReg || o.Index != NoReg) && (o.Index == NoReg) == (o.Scale == 0) &&
+			(o.Extend == Whole || o.Index != NoReg && o.Extend <= SignExtend)
 	}
 	if o.Err != nil || !sizeOK || !kindOK {
 		t.Fatalf("inconsistent %+v", o)

@@ -36,6 +36,8 @@ func sym(size int, signed bool, name string, disp int64) Operand {
 
 func float(o Operand) Operand { o.Float = true; return o }
 
+func extended(o Operand, by Extend) Operand { o.Extend = by; return o }
+
 var minusOne = uint64(math.MaxUint64)
 
 // The vectors of bcc's tests/cc/test_usdt_args.cc are among these.
@@ -183,6 +185,13 @@ var arm64Tests = []operandTest{
 	{text: "8@[x0, x1]", want: sib(8, X0, X1, 1, 0)},
 	{text: "8@[x0,x1,lsl 3]", want: sib(8, X0, X1, 8, 0)},
 	{text: "2@[sp, x1, lsl #1]", want: sib(2, SP, X1, 2, 0)},
+	{text: "8@[x0, x1, sxtx 3]", want: sib(8, X0, X1, 8, 0)},
+	{text: "8@[x0, x1, sxtx]", want: sib(8, X0, X1, 1, 0)},
+	// gcc 12 -O2 for aarch64, char table[i] and the like with an int i.
+	{text: "1@[x10, w1, sxtw]", want: extended(sib(1, X10, X1, 1, 0), SignExtend)},
+	{text: "4@[x10, w1, sxtw 2]", want: extended(sib(4, X10, X1, 4, 0), SignExtend)},
+	{text: "8@[x5, w30, uxtw #3]", want: extended(sib(8, X5, X30, 8, 0), ZeroExtend)},
+	{text: "8f@[sp,w0,uxtw]", want: float(extended(sib(8, SP, X0, 1, 0), ZeroExtend))},
 
 	{text: "8f@d0", fail: "d0 is a floating-point or vector register"},
 	{text: "4f@s31", fail: "vector register"},
@@ -199,12 +208,16 @@ var arm64Tests = []operandTest{
 	{text: "4@[x0, ]", fail: "displacement"},
 	{text: "4@[x0, sym]", fail: "neither a number nor a register"},
 	{text: "4@[x0, #:lo12:sym]", fail: "not a sum"},
-	{text: "4@[x0, w1]", fail: "no 64-bit index register"},
-	{text: "4@[x0, w1, sxtw 2]", fail: "no 64-bit index register"},
-	{text: "4@[x0, sp]", fail: "no 64-bit index register"},
+	{text: "4@[x0, w1]", fail: "not how it is extended"},
+	{text: "4@[x0, w1, lsl 2]", fail: "an index of 32 bits extended by"},
+	{text: "4@[x0, x1, sxtw 2]", fail: "an index of 64 bits extended by"},
+	{text: "4@[x0, w1, sxtw 4]", fail: "shifted"},
+	{text: "4@[x0, w1, sxtw 2 2]", fail: "shifted"},
+	{text: "4@[x0, x1, lsl]", fail: "shifted"},
+	{text: "4@[x0, wsp, uxtw]", fail: "no index register"},
+	{text: "4@[x0, sp]", fail: "no index register"},
 	{text: "4@[x0, x1, lsl 4]", fail: "shifted"},
 	{text: "4@[x0, x1, lsl -1]", fail: "shifted"},
-	{text: "4@[x0, x1, sxtx 1]", fail: "shifted"},
 	{text: "4@[x0, 8, lsl 1]", fail: "no index register"},
 	{text: "4@[x0, x1, lsl 1, 2]", fail: "more than base"},
 	{text: "4@$5", fail: "no register"},
@@ -332,7 +345,15 @@ func TestOperandText(t *testing.T) {
 		{"4f@-4(%rbp,%rax,8)", "float32 [rbp+rax*8-4]", "float32"},
 		{"2@(,%r9,2)", "uint16 [r9*2]", "uint16"},
 		{"2@12(%rip)", "uint16 [pc+12]", "uint16"},
+		{"8f@$4609434218613702656", "float64 1.5", "float64"},
+		{"4f@$0x3fc00000", "float32 1.5", "float32"},
 		{"16@%rax", `unreadable: operand "16@%rax": a size of 16 bytes`, "unknown"},
+	}
+	if got := ParseOperands(elf.EM_AARCH64, "-1@[x10, w1, sxtw]")[0].String(); got != "int8 [x10+int32(x1)*1]" {
+		t.Errorf("got %s", got)
+	}
+	if got := ParseOperands(elf.EM_AARCH64, "4@[sp, w1, uxtw 2]")[0].String(); got != "uint32 [sp+uint32(x1)*4]" {
+		t.Errorf("got %s", got)
 	}
 	for _, test := range tests {
 		o := ParseOperands(elf.EM_X86_64, test.text)[0]

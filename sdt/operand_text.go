@@ -2,6 +2,7 @@ package sdt
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -22,11 +23,16 @@ func (o Operand) TypeName() string {
 }
 
 // String tells type and place: "int32 5", "uint8 rax>>8", "uint64 [rbp+rax*8-16]",
-// "int32 [pc+4096 NBuffers]", "unreadable: …".
+// "int32 [pc+4096 NBuffers]", "int8 [x10+int32(x1)*1]", "unreadable: …".
 func (o Operand) String() string {
 	switch o.Kind {
 	case Constant:
-		if o.Signed {
+		switch {
+		case o.Float && o.Size == 4:
+			return fmt.Sprintf("%s %v", o.TypeName(), math.Float32frombits(uint32(o.Value)))
+		case o.Float:
+			return fmt.Sprintf("%s %v", o.TypeName(), math.Float64frombits(o.Value))
+		case o.Signed:
 			return fmt.Sprintf("%s %d", o.TypeName(), int64(o.Value))
 		}
 		return fmt.Sprintf("%s %d", o.TypeName(), o.Value)
@@ -50,7 +56,14 @@ func (o Operand) place() string {
 		if b.Len() > 0 {
 			b.WriteByte('+')
 		}
-		fmt.Fprintf(&b, "%v*%d", o.Index, o.Scale)
+		index := o.Index.String()
+		switch o.Extend {
+		case ZeroExtend:
+			index = "uint32(" + index + ")"
+		case SignExtend:
+			index = "int32(" + index + ")"
+		}
+		fmt.Fprintf(&b, "%s*%d", index, o.Scale)
 	}
 	if b.Len() == 0 {
 		fmt.Fprintf(&b, "%#x", uint64(o.Disp))

@@ -46,6 +46,18 @@ const (
 	Memory
 )
 
+// Extend says how much of an index register counts, and how the rest is filled.
+type Extend uint8
+
+const (
+	// Whole is all of the register.
+	Whole Extend = iota
+	// ZeroExtend is its lower 32 bits, unsigned: uxtw on aarch64.
+	ZeroExtend
+	// SignExtend is its lower 32 bits, signed: sxtw.
+	SignExtend
+)
+
 // Operand is one argument of a site.
 type Operand struct {
 	Text   string // as written in the note
@@ -57,6 +69,7 @@ type Operand struct {
 	Base   Reg    // Register, Memory; NoReg for none
 	Index  Reg    // Memory; NoReg for none
 	Scale  uint8  // of Index: 1, 2, 4 or 8
+	Extend Extend // of Index, before it is scaled
 	Shift  uint8  // Register: 8 for %ah, %bh, %ch, %dh
 	Disp   int64  // Memory; relative to the site's own address where Base is PC
 	Symbol string // the symbol that Disp was resolved from, for display

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/cilium/ebpf/asm"
+
+	"github.com/waymark-trace/waymark/sdt"
 )
 
 // Registers of a trace program: R6 the saved registers of the target, R7 the event, R8 the
@@ -144,8 +146,14 @@ func (a *traceProgram) address(v Value) {
 		a.emit(asm.LoadMem(asm.R1, asm.R6, v.Base, asm.DWord), asm.Add.Reg(asm.R3, asm.R1))
 	}
 	if v.Index != noRegister {
-		a.emit(asm.LoadMem(asm.R1, asm.R6, v.Index, asm.DWord),
-			asm.Mul.Imm(asm.R1, int32(v.Scale)), asm.Add.Reg(asm.R3, asm.R1))
+		a.emit(asm.LoadMem(asm.R1, asm.R6, v.Index, asm.DWord))
+		switch v.Extend {
+		case sdt.ZeroExtend:
+			a.emit(asm.LSh.Imm(asm.R1, 32), asm.RSh.Imm(asm.R1, 32))
+		case sdt.SignExtend:
+			a.emit(asm.LSh.Imm(asm.R1, 32), asm.ArSh.Imm(asm.R1, 32))
+		}
+		a.emit(asm.Mul.Imm(asm.R1, int32(v.Scale)), asm.Add.Reg(asm.R3, asm.R1))
 	}
 }
 

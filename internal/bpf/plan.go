@@ -42,6 +42,8 @@ type Value struct {
 	Base  int16 // offset in the saved registers, noRegister for none
 	Index int16 // the same
 	Disp  int64
+	// Extend says how much of Index counts.
+	Extend sdt.Extend
 }
 
 // ValueKind says where a value lies.
@@ -132,6 +134,7 @@ func memory(machine elf.Machine, o *sdt.Operand, shift int64) (Value, error) {
 		default:
 			return Value{}, fmt.Errorf("index scaled by %d", o.Scale)
 		}
+		v.Extend = o.Extend
 	}
 	return v, nil
 }
