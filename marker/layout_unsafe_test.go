@@ -32,7 +32,4 @@ func TestLayout(t *testing.T) {
 			t.Errorf("%s: %d, markerabi says %d", tt.name, tt.got, tt.want)
 		}
 	}
-	if s := unsafe.Sizeof(shard{}); s != 64 {
-		t.Errorf("a shard has %d bytes, want a cache line", s)
-	}
 }

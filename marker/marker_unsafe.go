@@ -6,6 +6,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/markerabi"
+	"github.com/waymark-trace/waymark/internal/point"
 	"github.com/waymark-trace/waymark/internal/stub"
 )
 
@@ -61,8 +62,7 @@ const (
 	magic0     = markerabi.MarkerMagic0
 	magic1     = markerabi.MarkerMagic1
 	version    = markerabi.Version
-	kernelHalf = 0xffff
-	oneArm     = 1 << 16
+	kernelHalf = point.KernelHalf
 )
 
 // Enabled reports whether anybody is connected. Guard with it what is too dear to compute
@@ -88,20 +88,4 @@ func (m *Marker) Format() string { return m.format }
 // callStub hands the record to the kernel tracers that are attached to the marker's stub.
 func (m *Marker) callStub(record unsafe.Pointer) {
 	stub.Call(uintptr(unsafe.Pointer(&m.stub))+uintptr(m.stub), record)
-}
-
-// prepare returns the marker's state, making it at first use. fn is a nil func of the
-// marker's arguments.
-func (m *Marker) prepare(fn any) *state {
-	if s := (*state)(atomic.LoadPointer(&m.state)); s != nil {
-		return s
-	}
-	s := newState(m, fn)
-	if !atomic.CompareAndSwapPointer(&m.state, nil, unsafe.Pointer(s)) {
-		return (*state)(atomic.LoadPointer(&m.state))
-	}
-	if s.err != nil {
-		reportProblem(s.err)
-	}
-	return s
 }

@@ -2,21 +2,19 @@ package marker
 
 import (
 	"errors"
-	"reflect"
-	"slices"
-	"strconv"
-	"sync/atomic"
+	"sync"
 	"unsafe"
 
 	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/point"
 )
 
-// Probe is a function connected to a marker.
+// Probe is a function connected to a marker, or waiting for one that is not there yet.
 type Probe struct {
-	marker *Marker
-	state  *state
-	fn     unsafe.Pointer // a func of the marker's argument types
-	dead   atomic.Bool
+	mu        sync.Mutex
+	connected []*point.Probe
+
+	byName *byName // what Register was given, nil for a probe registered by type
 }
 
 // Unregister disconnects the probe. After it returns the probe is not running and will not
@@ -25,67 +23,46 @@ type Probe struct {
 // It waits for calls in progress, so a probe must not wait for something that waits for
 // Unregister. Inside a probe, of this marker or of any other, it cannot wait: no new call
 // begins, and a further Unregister, outside of probes, waits for those in progress.
+//
+// It does not disarm.
 func (p *Probe) Unregister() {
-	p.disconnect()
-	if !insideProbe() {
-		p.state.wait()
+	if p.byName != nil {
+		known.forget(p)
+	}
+	p.mu.Lock()
+	connected := p.connected
+	p.mu.Unlock()
+	for _, c := range connected {
+		c.Disconnect()
+	}
+	for _, c := range connected {
+		c.Wait()
 	}
 }
 
-// disconnect takes the probe off the list, if it is on it.
-func (p *Probe) disconnect() {
-	p.dead.Store(true)
-	s := p.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if list := s.connected(); slices.Contains(list, p) {
-		s.publish(slices.DeleteFunc(slices.Clone(list), func(q *Probe) bool { return q == p }))
-	}
+// Pending reports whether the probe is connected to no marker, because none of its name was found yet.
+func (p *Probe) Pending() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.connected) == 0
 }
 
-// recoverPanic disconnects a probe that panicked: the traced program must not suffer for it.
-func (p *Probe) recoverPanic() {
-	if v := recover(); v != nil {
-		p.disconnect()
-		reportProblem(errors.New("marker " + strconv.Quote(p.marker.name) + ": probe panicked and was disconnected: " + panicText(v)))
-	}
+func (p *Probe) connect(s *state, c *point.Probe) {
+	p.mu.Lock()
+	p.connected = append(p.connected, c)
+	p.mu.Unlock()
+	s.Connect(c)
 }
 
-// panicText says what a probe panicked with.
-func panicText(v any) string {
-	switch v := v.(type) {
-	case error:
-		return v.Error()
-	case string:
-		return v
+// register connects a function of the marker's own argument types.
+func (m *Marker) register(s *state, fn unsafe.Pointer) (*Probe, error) {
+	if fn == nil {
+		return nil, errors.New("registering a probe of " + m.quoted() + ": the function is nil")
 	}
-	return "a value of type " + reflect.TypeOf(v).String()
-}
-
-// ErrNotArmed is returned by Disarm for a marker that is not armed.
-var ErrNotArmed = errors.New("marker is not armed")
-
-// Arm makes the marker call its probes. Calls nest: three calls need three of Disarm.
-func (m *Marker) Arm() error {
-	s := (*state)(atomic.LoadPointer(&m.state))
-	if s == nil {
-		return errors.New("arming marker " + strconv.Quote(m.name) + ": no probe was ever registered")
+	if err := s.declared.Load().err; err != nil {
+		return nil, field.Wrap("registering a probe", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m.setArms(s, s.arms+1)
-	return nil
-}
-
-// Disarm undoes one Arm. Probes that are running finish.
-func (m *Marker) Disarm() error {
-	if s := (*state)(atomic.LoadPointer(&m.state)); s != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.arms > 0 {
-			m.setArms(s, s.arms-1)
-			return nil
-		}
-	}
-	return field.Wrap("disarming marker "+strconv.Quote(m.name), ErrNotArmed)
+	p := &Probe{}
+	p.connect(s, &point.Probe{Point: m.quoted(), Func: point.Func(fn)})
+	return p, nil
 }

@@ -2,80 +2,91 @@ package marker
 
 import (
 	"errors"
-	"math"
 	"reflect"
-	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/point"
 )
 
-// state is what a marker needs once it is used. It is never freed, so a site may hold it
-// for as long as it likes.
+// state is what a marker needs once it is used.
 type state struct {
-	grace
-	mu     sync.Mutex
-	arms   int
-	err    error // what is wrong with the marker's declaration
-	probes atomic.Pointer[[]*Probe]
+	point.State
+
+	// declared is nil until the argument types are known, which only code of the marker's own
+	// type can tell: its slow path and its Register.
+	declared atomic.Pointer[declaration]
 }
 
-func newState(m *Marker, fn any) *state {
-	return &state{err: checkDeclaration(m, fn)}
+// declaration is what a marker's name, format and argument types come to.
+type declaration struct {
+	verbs  []field.Verb
+	kinds  []field.Kind
+	fields []Field
+	err    error // what is wrong with it
 }
 
-// checkDeclaration compares the marker's format with the types of its arguments.
-func checkDeclaration(m *Marker, fn any) error {
+func declare(m *Marker, fn reflect.Type) *declaration {
+	d := &declaration{}
 	if m.magic != [2]uint64{magic0, magic1} {
-		return errors.New("marker was not made by marker.New" + strconv.Itoa(reflect.TypeOf(fn).NumIn()))
+		d.err = errors.New("marker was not made by marker.New" + strconv.Itoa(fn.NumIn()))
+		return d
+	}
+	for i := range fn.NumIn() {
+		d.kinds = append(d.kinds, field.KindOf(fn.In(i)))
 	}
 	if _, _, err := field.ParseName(m.name); err != nil {
-		return field.Wrap("marker "+strconv.Quote(m.name), err)
+		d.err = field.Wrap(m.quoted(), err)
+		return d
 	}
-	t := reflect.TypeOf(fn)
-	args := make([]field.Kind, t.NumIn())
-	for i := range args {
-		args[i] = field.KindOf(t.In(i))
+	verbs, err := field.Check(m.format, d.kinds)
+	if err != nil {
+		d.err = field.Wrap(m.quoted(), err)
+		return d
 	}
-	if _, err := field.Check(m.format, args); err != nil {
-		return field.Wrap("marker "+strconv.Quote(m.name), err)
+	d.verbs = verbs
+	for i, v := range verbs {
+		d.fields = append(d.fields, Field{Name: v.Name, Type: fn.In(i).String(), Verb: v.Text})
 	}
-	return nil
+	return d
 }
 
-// connected returns the probes to call, in the order they were registered.
-func (s *state) connected() []*Probe {
-	if list := s.probes.Load(); list != nil {
-		return *list
+// loaded returns the marker's state, nil before its first use.
+func (m *Marker) loaded() *state { return (*state)(atomic.LoadPointer(&m.state)) }
+
+// stateOf returns the marker's state, making it at first use.
+func (m *Marker) stateOf() *state {
+	if s := m.loaded(); s != nil {
+		return s
 	}
-	return nil
+	atomic.CompareAndSwapPointer(&m.state, nil, unsafe.Pointer(&state{}))
+	return m.loaded()
 }
 
-// publish replaces the list of probes; s.mu is held.
-func (s *state) publish(list []*Probe) { s.probes.Store(&list) }
-
-func (s *state) register(m *Marker, fn unsafe.Pointer) (*Probe, error) {
-	if fn == nil {
-		return nil, errors.New("registering a probe of marker " + strconv.Quote(m.name) + ": the function is nil")
+// use returns the state of a marker whose argument types are those of fn, a nil func.
+func (m *Marker) use(fn any) *state {
+	if s := m.loaded(); s != nil && s.declared.Load() != nil {
+		return s
 	}
-	if s.err != nil {
-		return nil, field.Wrap("registering a probe", s.err)
-	}
-	p := &Probe{marker: m, state: s, fn: fn}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.publish(append(slices.Clone(s.connected()), p))
-	return p, nil
+	return m.learn(reflect.TypeOf(fn))
 }
 
-// setArms changes the in-process half of the armed word; s.mu is held. The kernel may store
-// into the other half meanwhile: a 2-byte store of its own, so an addition that adds nothing
-// to that half loses none of them.
-func (m *Marker) setArms(s *state, n int) {
-	was, is := min(s.arms, math.MaxUint16), min(n, math.MaxUint16)
-	s.arms = n
-	atomic.AddUint32(&m.armed, uint32(is-was)*oneArm)
+//go:noinline
+func (m *Marker) learn(fn reflect.Type) *state {
+	s := m.stateOf()
+	d := declare(m, fn)
+	if !s.declared.CompareAndSwap(nil, d) {
+		return s
+	}
+	if d.err != nil {
+		point.Report(d.err)
+	} else {
+		known.add(m)
+	}
+	return s
 }
+
+// quoted is what messages call the marker.
+func (m *Marker) quoted() string { return "marker " + strconv.Quote(m.name) }

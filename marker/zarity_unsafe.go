@@ -5,6 +5,8 @@ package marker
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/waymark-trace/waymark/internal/point"
 )
 
 // Marker0 is a marker with no arguments. Declare it with New0.
@@ -28,8 +30,8 @@ func (m *Marker0) Mark() {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker0) Register(fn func()) (*Probe, error) {
-	s := m.prepare((func())(nil))
-	return s.register(&m.Marker, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
+	s := m.use((func())(nil))
+	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
@@ -37,35 +39,75 @@ func (m *Marker0) Register(fn func()) (*Probe, error) {
 //
 //go:noinline
 func (m *Marker0) fire() {
-	s := m.prepare((func())(nil))
+	s := m.use((func())(nil))
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct{}{}
 		m.callStub(unsafe.Pointer(&record))
 	}
-	if armed&^kernelHalf != 0 {
-		m.run(s)
+	if armed&^kernelHalf == 0 {
+		s.Count()
+		return
 	}
-}
-
-// run calls every connected probe. It is not inlined because Unregister looks for it on its
-// caller's stack.
-//
-//go:noinline
-func (m *Marker0) run(s *state) {
-	turn := s.enter()
-	defer s.leave(turn)
-	for _, p := range s.connected() {
-		if !p.dead.Load() {
-			m.call(p)
+	call := s.Enter()
+	if call == nil {
+		return
+	}
+	var p *point.Probe
+	defer func() {
+		if p != nil { // it panicked, or ended the goroutine
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead():
+		case p.Event == nil:
+			(*(*func())(unsafe.Pointer(&p.Func)))()
+		default:
+			m.deliver(s, call, p)
 		}
 	}
+	p = nil
 }
 
-// call confines a probe's panic to that probe.
-func (m *Marker0) call(p *Probe) {
-	defer p.recoverPanic()
-	(*(*func())(unsafe.Pointer(&p.fn)))()
+// resume calls the probes that come after one that panicked.
+func (m *Marker0) resume(s *state, call *point.Caller, after *point.Probe) {
+	p := after
+	defer func() {
+		if p != nil {
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead() || !p.After(after):
+		case p.Event == nil:
+			(*(*func())(unsafe.Pointer(&p.Func)))()
+		default:
+			m.deliver(s, call, p)
+		}
+	}
+	p = nil
+}
+
+// deliver calls a probe that was registered by name.
+//
+//go:noinline
+func (m *Marker0) deliver(s *state, call *point.Caller, p *point.Probe) {
+	ev := m.event(s, call)
+
+	ev.call(p)
 }
 
 // Marker1 is a marker with one argument. Declare it with New1.
@@ -89,8 +131,8 @@ func (m *Marker1[A]) Mark(a A) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker1[A]) Register(fn func(A)) (*Probe, error) {
-	s := m.prepare((func(A))(nil))
-	return s.register(&m.Marker, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
+	s := m.use((func(A))(nil))
+	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
@@ -98,35 +140,75 @@ func (m *Marker1[A]) Register(fn func(A)) (*Probe, error) {
 //
 //go:noinline
 func (m *Marker1[A]) fire(a A) {
-	s := m.prepare((func(A))(nil))
+	s := m.use((func(A))(nil))
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct{ a A }{a}
 		m.callStub(unsafe.Pointer(&record))
 	}
-	if armed&^kernelHalf != 0 {
-		m.run(s, a)
+	if armed&^kernelHalf == 0 {
+		s.Count()
+		return
 	}
-}
-
-// run calls every connected probe. It is not inlined because Unregister looks for it on its
-// caller's stack.
-//
-//go:noinline
-func (m *Marker1[A]) run(s *state, a A) {
-	turn := s.enter()
-	defer s.leave(turn)
-	for _, p := range s.connected() {
-		if !p.dead.Load() {
-			m.call(p, a)
+	call := s.Enter()
+	if call == nil {
+		return
+	}
+	var p *point.Probe
+	defer func() {
+		if p != nil { // it panicked, or ended the goroutine
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead():
+		case p.Event == nil:
+			(*(*func(A))(unsafe.Pointer(&p.Func)))(a)
+		default:
+			m.deliver(s, call, p, a)
 		}
 	}
+	p = nil
 }
 
-// call confines a probe's panic to that probe.
-func (m *Marker1[A]) call(p *Probe, a A) {
-	defer p.recoverPanic()
-	(*(*func(A))(unsafe.Pointer(&p.fn)))(a)
+// resume calls the probes that come after one that panicked.
+func (m *Marker1[A]) resume(s *state, call *point.Caller, after *point.Probe, a A) {
+	p := after
+	defer func() {
+		if p != nil {
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead() || !p.After(after):
+		case p.Event == nil:
+			(*(*func(A))(unsafe.Pointer(&p.Func)))(a)
+		default:
+			m.deliver(s, call, p, a)
+		}
+	}
+	p = nil
+}
+
+// deliver calls a probe that was registered by name.
+//
+//go:noinline
+func (m *Marker1[A]) deliver(s *state, call *point.Caller, p *point.Probe, a A) {
+	ev := m.event(s, call)
+	ev.set(0, unsafe.Pointer(&a))
+	ev.call(p)
 }
 
 // Marker2 is a marker with two arguments. Declare it with New2.
@@ -150,8 +232,8 @@ func (m *Marker2[A, B]) Mark(a A, b B) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker2[A, B]) Register(fn func(A, B)) (*Probe, error) {
-	s := m.prepare((func(A, B))(nil))
-	return s.register(&m.Marker, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
+	s := m.use((func(A, B))(nil))
+	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
@@ -159,7 +241,7 @@ func (m *Marker2[A, B]) Register(fn func(A, B)) (*Probe, error) {
 //
 //go:noinline
 func (m *Marker2[A, B]) fire(a A, b B) {
-	s := m.prepare((func(A, B))(nil))
+	s := m.use((func(A, B))(nil))
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -168,29 +250,70 @@ func (m *Marker2[A, B]) fire(a A, b B) {
 		}{a, b}
 		m.callStub(unsafe.Pointer(&record))
 	}
-	if armed&^kernelHalf != 0 {
-		m.run(s, a, b)
+	if armed&^kernelHalf == 0 {
+		s.Count()
+		return
 	}
-}
-
-// run calls every connected probe. It is not inlined because Unregister looks for it on its
-// caller's stack.
-//
-//go:noinline
-func (m *Marker2[A, B]) run(s *state, a A, b B) {
-	turn := s.enter()
-	defer s.leave(turn)
-	for _, p := range s.connected() {
-		if !p.dead.Load() {
-			m.call(p, a, b)
+	call := s.Enter()
+	if call == nil {
+		return
+	}
+	var p *point.Probe
+	defer func() {
+		if p != nil { // it panicked, or ended the goroutine
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead():
+		case p.Event == nil:
+			(*(*func(A, B))(unsafe.Pointer(&p.Func)))(a, b)
+		default:
+			m.deliver(s, call, p, a, b)
 		}
 	}
+	p = nil
 }
 
-// call confines a probe's panic to that probe.
-func (m *Marker2[A, B]) call(p *Probe, a A, b B) {
-	defer p.recoverPanic()
-	(*(*func(A, B))(unsafe.Pointer(&p.fn)))(a, b)
+// resume calls the probes that come after one that panicked.
+func (m *Marker2[A, B]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B) {
+	p := after
+	defer func() {
+		if p != nil {
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead() || !p.After(after):
+		case p.Event == nil:
+			(*(*func(A, B))(unsafe.Pointer(&p.Func)))(a, b)
+		default:
+			m.deliver(s, call, p, a, b)
+		}
+	}
+	p = nil
+}
+
+// deliver calls a probe that was registered by name.
+//
+//go:noinline
+func (m *Marker2[A, B]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B) {
+	ev := m.event(s, call)
+	ev.set(0, unsafe.Pointer(&a))
+	ev.set(1, unsafe.Pointer(&b))
+	ev.call(p)
 }
 
 // Marker3 is a marker with three arguments. Declare it with New3.
@@ -214,8 +337,8 @@ func (m *Marker3[A, B, C]) Mark(a A, b B, c C) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker3[A, B, C]) Register(fn func(A, B, C)) (*Probe, error) {
-	s := m.prepare((func(A, B, C))(nil))
-	return s.register(&m.Marker, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
+	s := m.use((func(A, B, C))(nil))
+	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
@@ -223,7 +346,7 @@ func (m *Marker3[A, B, C]) Register(fn func(A, B, C)) (*Probe, error) {
 //
 //go:noinline
 func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
-	s := m.prepare((func(A, B, C))(nil))
+	s := m.use((func(A, B, C))(nil))
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -233,29 +356,71 @@ func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
 		}{a, b, c}
 		m.callStub(unsafe.Pointer(&record))
 	}
-	if armed&^kernelHalf != 0 {
-		m.run(s, a, b, c)
+	if armed&^kernelHalf == 0 {
+		s.Count()
+		return
 	}
-}
-
-// run calls every connected probe. It is not inlined because Unregister looks for it on its
-// caller's stack.
-//
-//go:noinline
-func (m *Marker3[A, B, C]) run(s *state, a A, b B, c C) {
-	turn := s.enter()
-	defer s.leave(turn)
-	for _, p := range s.connected() {
-		if !p.dead.Load() {
-			m.call(p, a, b, c)
+	call := s.Enter()
+	if call == nil {
+		return
+	}
+	var p *point.Probe
+	defer func() {
+		if p != nil { // it panicked, or ended the goroutine
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b, c)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead():
+		case p.Event == nil:
+			(*(*func(A, B, C))(unsafe.Pointer(&p.Func)))(a, b, c)
+		default:
+			m.deliver(s, call, p, a, b, c)
 		}
 	}
+	p = nil
 }
 
-// call confines a probe's panic to that probe.
-func (m *Marker3[A, B, C]) call(p *Probe, a A, b B, c C) {
-	defer p.recoverPanic()
-	(*(*func(A, B, C))(unsafe.Pointer(&p.fn)))(a, b, c)
+// resume calls the probes that come after one that panicked.
+func (m *Marker3[A, B, C]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B, c C) {
+	p := after
+	defer func() {
+		if p != nil {
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b, c)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead() || !p.After(after):
+		case p.Event == nil:
+			(*(*func(A, B, C))(unsafe.Pointer(&p.Func)))(a, b, c)
+		default:
+			m.deliver(s, call, p, a, b, c)
+		}
+	}
+	p = nil
+}
+
+// deliver calls a probe that was registered by name.
+//
+//go:noinline
+func (m *Marker3[A, B, C]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B, c C) {
+	ev := m.event(s, call)
+	ev.set(0, unsafe.Pointer(&a))
+	ev.set(1, unsafe.Pointer(&b))
+	ev.set(2, unsafe.Pointer(&c))
+	ev.call(p)
 }
 
 // Marker4 is a marker with four arguments. Declare it with New4.
@@ -279,8 +444,8 @@ func (m *Marker4[A, B, C, D]) Mark(a A, b B, c C, d D) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker4[A, B, C, D]) Register(fn func(A, B, C, D)) (*Probe, error) {
-	s := m.prepare((func(A, B, C, D))(nil))
-	return s.register(&m.Marker, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
+	s := m.use((func(A, B, C, D))(nil))
+	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
@@ -288,7 +453,7 @@ func (m *Marker4[A, B, C, D]) Register(fn func(A, B, C, D)) (*Probe, error) {
 //
 //go:noinline
 func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
-	s := m.prepare((func(A, B, C, D))(nil))
+	s := m.use((func(A, B, C, D))(nil))
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -299,29 +464,72 @@ func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
 		}{a, b, c, d}
 		m.callStub(unsafe.Pointer(&record))
 	}
-	if armed&^kernelHalf != 0 {
-		m.run(s, a, b, c, d)
+	if armed&^kernelHalf == 0 {
+		s.Count()
+		return
 	}
-}
-
-// run calls every connected probe. It is not inlined because Unregister looks for it on its
-// caller's stack.
-//
-//go:noinline
-func (m *Marker4[A, B, C, D]) run(s *state, a A, b B, c C, d D) {
-	turn := s.enter()
-	defer s.leave(turn)
-	for _, p := range s.connected() {
-		if !p.dead.Load() {
-			m.call(p, a, b, c, d)
+	call := s.Enter()
+	if call == nil {
+		return
+	}
+	var p *point.Probe
+	defer func() {
+		if p != nil { // it panicked, or ended the goroutine
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b, c, d)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead():
+		case p.Event == nil:
+			(*(*func(A, B, C, D))(unsafe.Pointer(&p.Func)))(a, b, c, d)
+		default:
+			m.deliver(s, call, p, a, b, c, d)
 		}
 	}
+	p = nil
 }
 
-// call confines a probe's panic to that probe.
-func (m *Marker4[A, B, C, D]) call(p *Probe, a A, b B, c C, d D) {
-	defer p.recoverPanic()
-	(*(*func(A, B, C, D))(unsafe.Pointer(&p.fn)))(a, b, c, d)
+// resume calls the probes that come after one that panicked.
+func (m *Marker4[A, B, C, D]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B, c C, d D) {
+	p := after
+	defer func() {
+		if p != nil {
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b, c, d)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead() || !p.After(after):
+		case p.Event == nil:
+			(*(*func(A, B, C, D))(unsafe.Pointer(&p.Func)))(a, b, c, d)
+		default:
+			m.deliver(s, call, p, a, b, c, d)
+		}
+	}
+	p = nil
+}
+
+// deliver calls a probe that was registered by name.
+//
+//go:noinline
+func (m *Marker4[A, B, C, D]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B, c C, d D) {
+	ev := m.event(s, call)
+	ev.set(0, unsafe.Pointer(&a))
+	ev.set(1, unsafe.Pointer(&b))
+	ev.set(2, unsafe.Pointer(&c))
+	ev.set(3, unsafe.Pointer(&d))
+	ev.call(p)
 }
 
 // Marker5 is a marker with five arguments. Declare it with New5.
@@ -345,8 +553,8 @@ func (m *Marker5[A, B, C, D, E]) Mark(a A, b B, c C, d D, e E) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker5[A, B, C, D, E]) Register(fn func(A, B, C, D, E)) (*Probe, error) {
-	s := m.prepare((func(A, B, C, D, E))(nil))
-	return s.register(&m.Marker, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
+	s := m.use((func(A, B, C, D, E))(nil))
+	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
@@ -354,7 +562,7 @@ func (m *Marker5[A, B, C, D, E]) Register(fn func(A, B, C, D, E)) (*Probe, error
 //
 //go:noinline
 func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
-	s := m.prepare((func(A, B, C, D, E))(nil))
+	s := m.use((func(A, B, C, D, E))(nil))
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -366,29 +574,73 @@ func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
 		}{a, b, c, d, e}
 		m.callStub(unsafe.Pointer(&record))
 	}
-	if armed&^kernelHalf != 0 {
-		m.run(s, a, b, c, d, e)
+	if armed&^kernelHalf == 0 {
+		s.Count()
+		return
 	}
-}
-
-// run calls every connected probe. It is not inlined because Unregister looks for it on its
-// caller's stack.
-//
-//go:noinline
-func (m *Marker5[A, B, C, D, E]) run(s *state, a A, b B, c C, d D, e E) {
-	turn := s.enter()
-	defer s.leave(turn)
-	for _, p := range s.connected() {
-		if !p.dead.Load() {
-			m.call(p, a, b, c, d, e)
+	call := s.Enter()
+	if call == nil {
+		return
+	}
+	var p *point.Probe
+	defer func() {
+		if p != nil { // it panicked, or ended the goroutine
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b, c, d, e)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead():
+		case p.Event == nil:
+			(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.Func)))(a, b, c, d, e)
+		default:
+			m.deliver(s, call, p, a, b, c, d, e)
 		}
 	}
+	p = nil
 }
 
-// call confines a probe's panic to that probe.
-func (m *Marker5[A, B, C, D, E]) call(p *Probe, a A, b B, c C, d D, e E) {
-	defer p.recoverPanic()
-	(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.fn)))(a, b, c, d, e)
+// resume calls the probes that come after one that panicked.
+func (m *Marker5[A, B, C, D, E]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E) {
+	p := after
+	defer func() {
+		if p != nil {
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b, c, d, e)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead() || !p.After(after):
+		case p.Event == nil:
+			(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.Func)))(a, b, c, d, e)
+		default:
+			m.deliver(s, call, p, a, b, c, d, e)
+		}
+	}
+	p = nil
+}
+
+// deliver calls a probe that was registered by name.
+//
+//go:noinline
+func (m *Marker5[A, B, C, D, E]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B, c C, d D, e E) {
+	ev := m.event(s, call)
+	ev.set(0, unsafe.Pointer(&a))
+	ev.set(1, unsafe.Pointer(&b))
+	ev.set(2, unsafe.Pointer(&c))
+	ev.set(3, unsafe.Pointer(&d))
+	ev.set(4, unsafe.Pointer(&e))
+	ev.call(p)
 }
 
 // Marker6 is a marker with six arguments. Declare it with New6.
@@ -412,8 +664,8 @@ func (m *Marker6[A, B, C, D, E, F]) Mark(a A, b B, c C, d D, e E, f F) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker6[A, B, C, D, E, F]) Register(fn func(A, B, C, D, E, F)) (*Probe, error) {
-	s := m.prepare((func(A, B, C, D, E, F))(nil))
-	return s.register(&m.Marker, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
+	s := m.use((func(A, B, C, D, E, F))(nil))
+	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
@@ -421,7 +673,7 @@ func (m *Marker6[A, B, C, D, E, F]) Register(fn func(A, B, C, D, E, F)) (*Probe,
 //
 //go:noinline
 func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
-	s := m.prepare((func(A, B, C, D, E, F))(nil))
+	s := m.use((func(A, B, C, D, E, F))(nil))
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -434,29 +686,74 @@ func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
 		}{a, b, c, d, e, f}
 		m.callStub(unsafe.Pointer(&record))
 	}
-	if armed&^kernelHalf != 0 {
-		m.run(s, a, b, c, d, e, f)
+	if armed&^kernelHalf == 0 {
+		s.Count()
+		return
 	}
-}
-
-// run calls every connected probe. It is not inlined because Unregister looks for it on its
-// caller's stack.
-//
-//go:noinline
-func (m *Marker6[A, B, C, D, E, F]) run(s *state, a A, b B, c C, d D, e E, f F) {
-	turn := s.enter()
-	defer s.leave(turn)
-	for _, p := range s.connected() {
-		if !p.dead.Load() {
-			m.call(p, a, b, c, d, e, f)
+	call := s.Enter()
+	if call == nil {
+		return
+	}
+	var p *point.Probe
+	defer func() {
+		if p != nil { // it panicked, or ended the goroutine
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b, c, d, e, f)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead():
+		case p.Event == nil:
+			(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f)
+		default:
+			m.deliver(s, call, p, a, b, c, d, e, f)
 		}
 	}
+	p = nil
 }
 
-// call confines a probe's panic to that probe.
-func (m *Marker6[A, B, C, D, E, F]) call(p *Probe, a A, b B, c C, d D, e E, f F) {
-	defer p.recoverPanic()
-	(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.fn)))(a, b, c, d, e, f)
+// resume calls the probes that come after one that panicked.
+func (m *Marker6[A, B, C, D, E, F]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F) {
+	p := after
+	defer func() {
+		if p != nil {
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b, c, d, e, f)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead() || !p.After(after):
+		case p.Event == nil:
+			(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f)
+		default:
+			m.deliver(s, call, p, a, b, c, d, e, f)
+		}
+	}
+	p = nil
+}
+
+// deliver calls a probe that was registered by name.
+//
+//go:noinline
+func (m *Marker6[A, B, C, D, E, F]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B, c C, d D, e E, f F) {
+	ev := m.event(s, call)
+	ev.set(0, unsafe.Pointer(&a))
+	ev.set(1, unsafe.Pointer(&b))
+	ev.set(2, unsafe.Pointer(&c))
+	ev.set(3, unsafe.Pointer(&d))
+	ev.set(4, unsafe.Pointer(&e))
+	ev.set(5, unsafe.Pointer(&f))
+	ev.call(p)
 }
 
 // Marker7 is a marker with seven arguments. Declare it with New7.
@@ -480,8 +777,8 @@ func (m *Marker7[A, B, C, D, E, F, G]) Mark(a A, b B, c C, d D, e E, f F, g G) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker7[A, B, C, D, E, F, G]) Register(fn func(A, B, C, D, E, F, G)) (*Probe, error) {
-	s := m.prepare((func(A, B, C, D, E, F, G))(nil))
-	return s.register(&m.Marker, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
+	s := m.use((func(A, B, C, D, E, F, G))(nil))
+	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
@@ -489,7 +786,7 @@ func (m *Marker7[A, B, C, D, E, F, G]) Register(fn func(A, B, C, D, E, F, G)) (*
 //
 //go:noinline
 func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
-	s := m.prepare((func(A, B, C, D, E, F, G))(nil))
+	s := m.use((func(A, B, C, D, E, F, G))(nil))
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -503,29 +800,75 @@ func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
 		}{a, b, c, d, e, f, g}
 		m.callStub(unsafe.Pointer(&record))
 	}
-	if armed&^kernelHalf != 0 {
-		m.run(s, a, b, c, d, e, f, g)
+	if armed&^kernelHalf == 0 {
+		s.Count()
+		return
 	}
-}
-
-// run calls every connected probe. It is not inlined because Unregister looks for it on its
-// caller's stack.
-//
-//go:noinline
-func (m *Marker7[A, B, C, D, E, F, G]) run(s *state, a A, b B, c C, d D, e E, f F, g G) {
-	turn := s.enter()
-	defer s.leave(turn)
-	for _, p := range s.connected() {
-		if !p.dead.Load() {
-			m.call(p, a, b, c, d, e, f, g)
+	call := s.Enter()
+	if call == nil {
+		return
+	}
+	var p *point.Probe
+	defer func() {
+		if p != nil { // it panicked, or ended the goroutine
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b, c, d, e, f, g)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead():
+		case p.Event == nil:
+			(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f, g)
+		default:
+			m.deliver(s, call, p, a, b, c, d, e, f, g)
 		}
 	}
+	p = nil
 }
 
-// call confines a probe's panic to that probe.
-func (m *Marker7[A, B, C, D, E, F, G]) call(p *Probe, a A, b B, c C, d D, e E, f F, g G) {
-	defer p.recoverPanic()
-	(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.fn)))(a, b, c, d, e, f, g)
+// resume calls the probes that come after one that panicked.
+func (m *Marker7[A, B, C, D, E, F, G]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F, g G) {
+	p := after
+	defer func() {
+		if p != nil {
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b, c, d, e, f, g)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead() || !p.After(after):
+		case p.Event == nil:
+			(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f, g)
+		default:
+			m.deliver(s, call, p, a, b, c, d, e, f, g)
+		}
+	}
+	p = nil
+}
+
+// deliver calls a probe that was registered by name.
+//
+//go:noinline
+func (m *Marker7[A, B, C, D, E, F, G]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B, c C, d D, e E, f F, g G) {
+	ev := m.event(s, call)
+	ev.set(0, unsafe.Pointer(&a))
+	ev.set(1, unsafe.Pointer(&b))
+	ev.set(2, unsafe.Pointer(&c))
+	ev.set(3, unsafe.Pointer(&d))
+	ev.set(4, unsafe.Pointer(&e))
+	ev.set(5, unsafe.Pointer(&f))
+	ev.set(6, unsafe.Pointer(&g))
+	ev.call(p)
 }
 
 // Marker8 is a marker with eight arguments. Declare it with New8.
@@ -549,8 +892,8 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) Mark(a A, b B, c C, d D, e E, f F, g G
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker8[A, B, C, D, E, F, G, H]) Register(fn func(A, B, C, D, E, F, G, H)) (*Probe, error) {
-	s := m.prepare((func(A, B, C, D, E, F, G, H))(nil))
-	return s.register(&m.Marker, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
+	s := m.use((func(A, B, C, D, E, F, G, H))(nil))
+	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
@@ -558,7 +901,7 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) Register(fn func(A, B, C, D, E, F, G, 
 //
 //go:noinline
 func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G, h H) {
-	s := m.prepare((func(A, B, C, D, E, F, G, H))(nil))
+	s := m.use((func(A, B, C, D, E, F, G, H))(nil))
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -573,27 +916,74 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G
 		}{a, b, c, d, e, f, g, h}
 		m.callStub(unsafe.Pointer(&record))
 	}
-	if armed&^kernelHalf != 0 {
-		m.run(s, a, b, c, d, e, f, g, h)
+	if armed&^kernelHalf == 0 {
+		s.Count()
+		return
 	}
-}
-
-// run calls every connected probe. It is not inlined because Unregister looks for it on its
-// caller's stack.
-//
-//go:noinline
-func (m *Marker8[A, B, C, D, E, F, G, H]) run(s *state, a A, b B, c C, d D, e E, f F, g G, h H) {
-	turn := s.enter()
-	defer s.leave(turn)
-	for _, p := range s.connected() {
-		if !p.dead.Load() {
-			m.call(p, a, b, c, d, e, f, g, h)
+	call := s.Enter()
+	if call == nil {
+		return
+	}
+	var p *point.Probe
+	defer func() {
+		if p != nil { // it panicked, or ended the goroutine
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b, c, d, e, f, g, h)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead():
+		case p.Event == nil:
+			(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f, g, h)
+		default:
+			m.deliver(s, call, p, a, b, c, d, e, f, g, h)
 		}
 	}
+	p = nil
 }
 
-// call confines a probe's panic to that probe.
-func (m *Marker8[A, B, C, D, E, F, G, H]) call(p *Probe, a A, b B, c C, d D, e E, f F, g G, h H) {
-	defer p.recoverPanic()
-	(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.fn)))(a, b, c, d, e, f, g, h)
+// resume calls the probes that come after one that panicked.
+func (m *Marker8[A, B, C, D, E, F, G, H]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F, g G, h H) {
+	p := after
+	defer func() {
+		if p != nil {
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p, a, b, c, d, e, f, g, h)
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead() || !p.After(after):
+		case p.Event == nil:
+			(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f, g, h)
+		default:
+			m.deliver(s, call, p, a, b, c, d, e, f, g, h)
+		}
+	}
+	p = nil
+}
+
+// deliver calls a probe that was registered by name.
+//
+//go:noinline
+func (m *Marker8[A, B, C, D, E, F, G, H]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B, c C, d D, e E, f F, g G, h H) {
+	ev := m.event(s, call)
+	ev.set(0, unsafe.Pointer(&a))
+	ev.set(1, unsafe.Pointer(&b))
+	ev.set(2, unsafe.Pointer(&c))
+	ev.set(3, unsafe.Pointer(&d))
+	ev.set(4, unsafe.Pointer(&e))
+	ev.set(5, unsafe.Pointer(&f))
+	ev.set(6, unsafe.Pointer(&g))
+	ev.set(7, unsafe.Pointer(&h))
+	ev.call(p)
 }

@@ -19,9 +19,6 @@ var anchor struct {
 // Supported reports whether this build has stubs, so that waymark link can give markers an address.
 const Supported = true
 
-// Data returns the bounds of the program's initialized data and of its zeroed data.
-func Data() (data, bss [2]uintptr) { return anchor.data, anchor.bss }
-
 // Call calls the stub at pc with the address of a record in RAX. It does nothing when pc is
 // not a stub: a marker whose bytes were overwritten must not become a jump to anywhere.
 //

@@ -7,8 +7,5 @@ import "unsafe"
 // Supported reports whether this build has stubs, so that waymark link can give markers an address.
 const Supported = false
 
-// Data returns the bounds of the program's data: not known here.
-func Data() (data, bss [2]uintptr) { return }
-
 // Call does nothing: no file of this platform is ever linked.
 func Call(uintptr, unsafe.Pointer) {}

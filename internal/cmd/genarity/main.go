@@ -55,6 +55,15 @@ func (a arity) Args() string       { return a.list("v") }
 // Fields returns the members of the record's struct.
 func (a arity) Fields() string { return strings.ReplaceAll(a.list("v T"), ",", ";") }
 
+// Each returns a statement for every argument, with its number for i and its name for v.
+func (a arity) Each(statement string) string {
+	lines := make([]string, a.N)
+	for i := range lines {
+		lines[i] = strings.NewReplacer("(i,", fmt.Sprintf("(%d,", i), "&v", "&"+string(rune('a'+i))).Replace(statement)
+	}
+	return strings.Join(lines, "\n\t")
+}
+
 // Comma returns ", " before anything that follows other arguments.
 func (a arity) Comma() string {
 	if a.N == 0 {
@@ -76,6 +85,8 @@ package marker
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/waymark-trace/waymark/internal/point"
 )
 {{range .}}
 // Marker{{.N}} is a marker with {{.Plural}}. Declare it with New{{.N}}.
@@ -99,8 +110,8 @@ func (m *Marker{{.N}}{{.TypeArgs}}) Mark({{.Params}}) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker{{.N}}{{.TypeArgs}}) Register(fn func({{.Types}})) (*Probe, error) {
-	s := m.prepare((func({{.Types}}))(nil))
-	return s.register(&m.Marker, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
+	s := m.use((func({{.Types}}))(nil))
+	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
@@ -108,35 +119,75 @@ func (m *Marker{{.N}}{{.TypeArgs}}) Register(fn func({{.Types}})) (*Probe, error
 //
 //go:noinline
 func (m *Marker{{.N}}{{.TypeArgs}}) fire({{.Params}}) {
-	s := m.prepare((func({{.Types}}))(nil))
+	s := m.use((func({{.Types}}))(nil))
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct{ {{.Fields}} }{ {{.Args}} }
 		m.callStub(unsafe.Pointer(&record))
 	}
-	if armed&^kernelHalf != 0 {
-		m.run(s{{.Comma}}{{.Args}})
+	if armed&^kernelHalf == 0 {
+		s.Count()
+		return
 	}
-}
-
-// run calls every connected probe. It is not inlined because Unregister looks for it on its
-// caller's stack.
-//
-//go:noinline
-func (m *Marker{{.N}}{{.TypeArgs}}) run(s *state{{.Comma}}{{.Params}}) {
-	turn := s.enter()
-	defer s.leave(turn)
-	for _, p := range s.connected() {
-		if !p.dead.Load() {
-			m.call(p{{.Comma}}{{.Args}})
+	call := s.Enter()
+	if call == nil {
+		return
+	}
+	var p *point.Probe
+	defer func() {
+		if p != nil { // it panicked, or ended the goroutine
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p{{.Comma}}{{.Args}})
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead():
+		case p.Event == nil:
+			(*(*func({{.Types}}))(unsafe.Pointer(&p.Func)))({{.Args}})
+		default:
+			m.deliver(s, call, p{{.Comma}}{{.Args}})
 		}
 	}
+	p = nil
 }
 
-// call confines a probe's panic to that probe.
-func (m *Marker{{.N}}{{.TypeArgs}}) call(p *Probe{{.Comma}}{{.Params}}) {
-	defer p.recoverPanic()
-	(*(*func({{.Types}}))(unsafe.Pointer(&p.fn)))({{.Args}})
+// resume calls the probes that come after one that panicked.
+func (m *Marker{{.N}}{{.TypeArgs}}) resume(s *state, call *point.Caller, after *point.Probe{{.Comma}}{{.Params}}) {
+	p := after
+	defer func() {
+		if p != nil {
+			if v := recover(); v != nil {
+				p.Panicked(v)
+				m.resume(s, call, p{{.Comma}}{{.Args}})
+				return
+			}
+		}
+		call.Leave()
+	}()
+	for _, p = range s.Probes() {
+		switch {
+		case p.Dead() || !p.After(after):
+		case p.Event == nil:
+			(*(*func({{.Types}}))(unsafe.Pointer(&p.Func)))({{.Args}})
+		default:
+			m.deliver(s, call, p{{.Comma}}{{.Args}})
+		}
+	}
+	p = nil
+}
+
+// deliver calls a probe that was registered by name.
+//
+//go:noinline
+func (m *Marker{{.N}}{{.TypeArgs}}) deliver(s *state, call *point.Caller, p *point.Probe{{.Comma}}{{.Params}}) {
+	ev := m.event(s, call)
+	{{.Each "ev.set(i, unsafe.Pointer(&v))"}}
+	ev.call(p)
 }
 {{end}}`
 

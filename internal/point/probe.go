@@ -1,0 +1,64 @@
+package point
+
+import (
+	"errors"
+	"reflect"
+	"strconv"
+	"sync/atomic"
+)
+
+// Probe is a function connected to a point.
+type Probe struct {
+	// Point is what the probe is connected to, for messages: `marker "http:start"`.
+	Point string
+	// Event is set on a probe that takes the arguments of any point; what it holds is the
+	// point's own business. Otherwise Func is a function of the point's own argument types.
+	Event any
+	Func  Func
+
+	state  *State
+	serial uint64
+	dead   atomic.Bool
+}
+
+// Dead reports whether the probe was disconnected after the caller loaded the list.
+func (p *Probe) Dead() bool { return p.dead.Load() }
+
+// After reports whether the probe was connected later than other.
+func (p *Probe) After(other *Probe) bool { return p.serial > other.serial }
+
+// Disconnect takes the probe off its point's list and reports whether it was on it. Calls in
+// progress go on: see Wait.
+func (p *Probe) Disconnect() bool {
+	p.dead.Store(true)
+	return p.state.disconnect(p)
+}
+
+// Wait returns when the probe, which was disconnected, is not running any more. Inside a
+// probe, of any point, it returns at once: it would wait for itself.
+func (p *Probe) Wait() {
+	if !InsideProbe() {
+		p.state.wait()
+	}
+}
+
+// Panicked disconnects a probe that panicked with v and reports it, once.
+func (p *Probe) Panicked(v any) {
+	p.state.panics.Add(1)
+	if p.Disconnect() {
+		Report(errors.New(p.Point + ": probe panicked and was disconnected: " + panicText(v)))
+	}
+}
+
+// panicText says what a probe panicked with.
+func panicText(v any) string {
+	switch v := v.(type) {
+	case error:
+		return v.Error()
+	case string:
+		return v
+	case int:
+		return strconv.Itoa(v)
+	}
+	return "a value of type " + reflect.TypeOf(v).String()
+}

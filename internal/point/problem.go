@@ -1,0 +1,23 @@
+package point
+
+import "sync/atomic"
+
+var hook atomic.Pointer[func(error)]
+
+// OnProblem sets the function that Report calls; nil is the default, a line to standard error.
+func OnProblem(report func(error)) { hook.Store(&report) }
+
+// Report tells of a point whose declaration is wrong and of a probe that panicked. A hook
+// that panics harms nobody but itself: the program must not suffer for being looked at.
+func Report(err error) {
+	if h := hook.Load(); h != nil && *h != nil {
+		defer func() {
+			if recover() != nil {
+				print("waymark: ", err.Error(), " (and the hook panicked)\n")
+			}
+		}()
+		(*h)(err)
+		return
+	}
+	print("waymark: ", err.Error(), "\n") // to standard error, without package os
+}

@@ -1,0 +1,79 @@
+package marker
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/point"
+)
+
+// byName is what a probe was registered with.
+type byName struct {
+	name   string
+	format string // "" accepts any
+	fn     func(*Event)
+	data   any
+}
+
+// Register connects fn to every marker of this name, as declared, with its provider where it
+// has one, and to those that appear later: a probe may be registered before the package
+// of its marker is initialized. Until a marker is found the probe is [Probe.Pending].
+//
+// The format must be the marker's, exactly; an empty one accepts any, and fn looks at
+// [Event.Format]. data is fn's own: [Event.Data] returns it.
+//
+// Registering does not arm: see [Arm] and [Marker.Arm].
+func Register(name, format string, fn func(*Event), data any) (*Probe, error) {
+	doing := "registering a probe of marker " + strconv.Quote(name)
+	if fn == nil {
+		return nil, errors.New(doing + ": the function is nil")
+	}
+	if _, _, err := field.ParseName(name); err != nil {
+		return nil, field.Wrap(doing, err)
+	}
+	if _, err := field.ParseFormat(format); err != nil {
+		return nil, field.Wrap(doing, err)
+	}
+	known.refresh()
+	known.Lock()
+	defer known.Unlock()
+	p := &Probe{byName: &byName{name: name, format: format, fn: fn, data: data}}
+	n := known.name(name)
+	for _, m := range n.markers {
+		if err := p.byName.fits(m); err != nil {
+			return nil, field.Wrap("registering a probe", err)
+		}
+	}
+	n.probes = append(n.probes, p)
+	for _, m := range n.markers {
+		p.byName.connect(p, m)
+	}
+	if len(n.markers) == 0 {
+		known.retryLater()
+	}
+	return p, nil
+}
+
+// ErrFormat is the error of a probe whose format is not its marker's.
+var ErrFormat = errors.New("the formats differ")
+
+// fits reports whether a marker can call the probe.
+func (b *byName) fits(m *Marker) error {
+	if b.format != "" && b.format != m.format {
+		return field.Wrap(m.quoted()+" has format "+strconv.Quote(m.format)+", the probe "+strconv.Quote(b.format), ErrFormat)
+	}
+	if s := m.loaded(); s != nil {
+		if d := s.declared.Load(); d != nil && d.err != nil {
+			return d.err
+		}
+	}
+	if _, err := field.ParseFormat(m.format); err != nil {
+		return field.Wrap(m.quoted(), err)
+	}
+	return nil
+}
+
+func (b *byName) connect(p *Probe, m *Marker) {
+	p.connect(m.stateOf(), &point.Probe{Point: m.quoted(), Event: b})
+}

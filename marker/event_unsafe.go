@@ -1,0 +1,116 @@
+package marker
+
+import (
+	"unsafe"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/markerabi"
+	"github.com/waymark-trace/waymark/internal/point"
+)
+
+// Event is one pass of a marker, as a probe that was registered by name sees it. It is the
+// probe's during the call only; strings may be kept, a []byte is the caller's and must be
+// copied to be kept.
+type Event struct {
+	marker   *Marker
+	declared *declaration
+	data     any
+	args     [markerabi.MaxArity]Value
+}
+
+// Field describes one argument of a marker.
+type Field struct {
+	Name string // the word before its verb in the format, or argN
+	Type string // its Go type, "" until the marker's own code has run once: see [Info]
+	Verb string // as written in the format, "%08lx"
+}
+
+// Name returns the marker's name as declared, provider:name.
+func (e *Event) Name() string { return e.marker.name }
+
+// Format returns the marker's format.
+func (e *Event) Format() string { return e.marker.format }
+
+// Data returns what was given to [Register].
+func (e *Event) Data() any { return e.data }
+
+// Fields describes the arguments. The caller must not change what it returns.
+func (e *Event) Fields() []Field { return e.declared.fields }
+
+// Len returns the number of arguments.
+func (e *Event) Len() int { return len(e.declared.kinds) }
+
+// Arg returns the argument i, counting from 0.
+func (e *Event) Arg(i int) Value { return e.args[:e.Len()][i] }
+
+// AppendText appends the arguments as the marker's format prints them.
+func (e *Event) AppendText(b []byte) []byte {
+	return appendFormat(b, e.marker.format, e.declared.verbs, e.args[:])
+}
+
+// String returns the arguments as the marker's format prints them. Nothing is formatted
+// before it is called.
+func (e *Event) String() string { return string(e.AppendText(nil)) }
+
+// event returns the event to fill for a probe registered by name. It is used again by this
+// goroutine's later calls, so it is not allocated for each.
+func (m *Marker) event(s *state, c *point.Caller) *Event {
+	scratch := c.Scratch()
+	e, ok := (*scratch).(*Event)
+	if !ok {
+		e = &Event{}
+		*scratch = e
+	}
+	e.marker, e.declared = m, s.declared.Load()
+	return e
+}
+
+// call calls the probe, and keeps nothing of the arguments alive afterwards.
+func (e *Event) call(p *point.Probe) {
+	if e.declared.err != nil {
+		return // reported when the declaration was seen to be wrong
+	}
+	b := p.Event.(*byName)
+	e.data = b.data
+	defer e.clear()
+	b.fn(e)
+}
+
+func (e *Event) clear() {
+	clear(e.args[:len(e.declared.kinds)])
+	e.data = nil
+}
+
+// set stores the argument that p points to.
+func (e *Event) set(i int, p unsafe.Pointer) {
+	v := &e.args[i]
+	v.kind = e.declared.kinds[i]
+	switch v.kind {
+	case field.Bool, field.Uint8:
+		v.bits = uint64(*(*uint8)(p))
+	case field.Int8:
+		v.bits = uint64(*(*int8)(p))
+	case field.Int16:
+		v.bits = uint64(*(*int16)(p))
+	case field.Uint16:
+		v.bits = uint64(*(*uint16)(p))
+	case field.Int32:
+		v.bits = uint64(*(*int32)(p))
+	case field.Uint32, field.Float32:
+		v.bits = uint64(*(*uint32)(p))
+	case field.Int64, field.Uint64, field.Float64:
+		v.bits = *(*uint64)(p)
+	case field.Int:
+		v.bits = uint64(*(*int)(p))
+	case field.Uint, field.Uintptr:
+		v.bits = uint64(*(*uint)(p))
+	case field.Pointer:
+		v.data = *(*unsafe.Pointer)(p)
+	case field.String:
+		s := *(*string)(p)
+		v.data, v.bits = unsafe.Pointer(unsafe.StringData(s)), uint64(len(s))
+	case field.Bytes:
+		s := *(*[]byte)(p)
+		v.data, v.bits = unsafe.Pointer(unsafe.SliceData(s)), uint64(len(s))
+	}
+}

@@ -1,0 +1,176 @@
+package marker
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/point"
+)
+
+// known is every marker of the program that was found, and what was asked for by name. It is
+// empty, and costs nothing, until somebody asks by name or uses a marker.
+var known registry
+
+type registry struct {
+	sync.Mutex
+	names map[string]*name
+	all   map[*Marker]bool
+	retry *time.Timer // while probes wait for markers that are not there
+	pause time.Duration
+}
+
+// name is everything known by one name: two markers may share it.
+type name struct {
+	markers []*Marker
+	probes  []*Probe // registered by this name, in that order
+	arms    int      // by this name
+}
+
+func (r *registry) name(s string) *name {
+	n := r.names[s]
+	if n == nil {
+		if r.names == nil {
+			r.names = map[string]*name{}
+		}
+		n = &name{}
+		r.names[s] = n
+	}
+	return n
+}
+
+// add makes a marker known, arms it as often as its name is armed, and connects the probes
+// that wait for it.
+func (r *registry) add(m *Marker) {
+	r.Lock()
+	problems := r.addLocked(m)
+	r.Unlock()
+	for _, err := range problems {
+		point.Report(err)
+	}
+}
+
+func (r *registry) addLocked(m *Marker) (problems []error) {
+	if r.all[m] {
+		return nil
+	}
+	if r.all == nil {
+		r.all = map[*Marker]bool{}
+	}
+	r.all[m] = true
+	n := r.name(m.name)
+	n.markers = append(n.markers, m)
+	for range n.arms {
+		m.stateOf().Arm(&m.armed)
+	}
+	for _, p := range n.probes {
+		if err := p.byName.fits(m); err != nil {
+			problems = append(problems, field.Wrap("connecting a pending probe", err))
+			continue
+		}
+		p.byName.connect(p, m)
+	}
+	return problems
+}
+
+// refresh finds the markers that are there by now.
+func (r *registry) refresh() {
+	found := scan()
+	var problems []error
+	r.Lock()
+	for _, m := range found {
+		problems = append(problems, r.addLocked(m)...)
+	}
+	r.Unlock()
+	for _, err := range problems {
+		point.Report(err)
+	}
+}
+
+// Intervals at which markers are looked for while a probe is pending. A package that is
+// initialized later, or built without static initialization of its markers, has them soon.
+const (
+	firstRetry = time.Millisecond
+	lastRetry  = time.Second
+)
+
+// retryLater looks again after a while, as long as a probe is pending; r is locked.
+func (r *registry) retryLater() {
+	if r.retry != nil {
+		return
+	}
+	if r.pause == 0 {
+		r.pause = firstRetry
+	}
+	r.retry = time.AfterFunc(r.pause, func() {
+		r.refresh()
+		r.Lock()
+		defer r.Unlock()
+		r.retry = nil
+		if !r.pending() {
+			r.pause = 0
+			return
+		}
+		r.pause = min(2*r.pause, lastRetry)
+		r.retryLater()
+	})
+}
+
+func (r *registry) pending() bool {
+	for _, n := range r.names {
+		if slices.ContainsFunc(n.probes, (*Probe).Pending) {
+			return true
+		}
+	}
+	return false
+}
+
+// forget takes a probe off its name, so that no later marker is connected to it.
+func (r *registry) forget(p *Probe) {
+	r.Lock()
+	defer r.Unlock()
+	n := r.name(p.byName.name)
+	n.probes = slices.DeleteFunc(n.probes, func(q *Probe) bool { return q == p })
+}
+
+// ErrUnknown is the error of arming a name that no marker has and no probe waits for.
+var ErrUnknown = errors.New("no marker of this name was found and no probe waits for it")
+
+// Arm arms every marker of this name, as declared, with its provider where it has one: those
+// there are and those that appear later. Calls nest, and count apart from those of [Marker.Arm].
+func Arm(name string) error {
+	known.Lock()
+	n := known.names[name]
+	known.Unlock()
+	if n == nil || len(n.markers) == 0 {
+		known.refresh()
+	}
+	known.Lock()
+	defer known.Unlock()
+	if n = known.names[name]; n == nil || len(n.markers) == 0 && len(n.probes) == 0 {
+		return field.Wrap("arming marker "+strconv.Quote(name), ErrUnknown)
+	}
+	n.arms++
+	for _, m := range n.markers {
+		m.stateOf().Arm(&m.armed)
+	}
+	return nil
+}
+
+// Disarm undoes one [Arm] of the same name.
+func Disarm(name string) error {
+	known.Lock()
+	defer known.Unlock()
+	n := known.names[name]
+	if n == nil || n.arms == 0 {
+		return field.Wrap("disarming marker "+strconv.Quote(name), ErrNotArmed)
+	}
+	n.arms--
+	for _, m := range n.markers {
+		m.stateOf().Disarm(&m.armed)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package marker
+
+import (
+	"math"
+	"reflect"
+	"unsafe"
+
+	"github.com/waymark-trace/waymark/internal/field"
+)
+
+// Value is one argument of an [Event]: a value of a basic type, without an allocation.
+type Value struct {
+	kind field.Kind
+	bits uint64         // a number, or the length of what data points to
+	data unsafe.Pointer // of a string, a []byte or a pointer
+}
+
+var reflectKinds = [...]reflect.Kind{
+	field.Invalid: reflect.Invalid, field.Bool: reflect.Bool,
+	field.Int: reflect.Int, field.Int8: reflect.Int8, field.Int16: reflect.Int16, field.Int32: reflect.Int32, field.Int64: reflect.Int64,
+	field.Uint: reflect.Uint, field.Uint8: reflect.Uint8, field.Uint16: reflect.Uint16, field.Uint32: reflect.Uint32, field.Uint64: reflect.Uint64,
+	field.Uintptr: reflect.Uintptr, field.Float32: reflect.Float32, field.Float64: reflect.Float64,
+	field.String: reflect.String, field.Bytes: reflect.Slice, field.Pointer: reflect.UnsafePointer,
+}
+
+// Kind returns the kind of the argument's type; reflect.Slice is a []byte.
+func (v Value) Kind() reflect.Kind { return reflectKinds[v.kind] }
+
+// Int returns an integer, a negative one too; 0 for what is none.
+func (v Value) Int() int64 {
+	if !v.kind.IsInteger() {
+		return 0
+	}
+	return int64(v.bits)
+}
+
+// Uint returns an integer or the address in a pointer; 0 for what is neither.
+func (v Value) Uint() uint64 {
+	switch {
+	case v.kind == field.Pointer:
+		return uint64(uintptr(v.data))
+	case v.kind.IsInteger():
+		return v.bits
+	}
+	return 0
+}
+
+// Float returns a float; 0 for what is none.
+func (v Value) Float() float64 {
+	switch v.kind {
+	case field.Float32:
+		return float64(math.Float32frombits(uint32(v.bits)))
+	case field.Float64:
+		return math.Float64frombits(v.bits)
+	}
+	return 0
+}
+
+// Bool returns a bool; false for what is none.
+func (v Value) Bool() bool { return v.kind == field.Bool && v.bits != 0 }
+
+// Text returns a string, or a copy of a []byte as one; "" for what is neither.
+func (v Value) Text() string {
+	switch v.kind {
+	case field.String:
+		return unsafe.String((*byte)(v.data), int(v.bits))
+	case field.Bytes:
+		return string(v.Bytes())
+	}
+	return ""
+}
+
+// Bytes returns a []byte, which is the caller's of Mark: neither change it nor keep it. It
+// is nil for what is none.
+func (v Value) Bytes() []byte {
+	if v.kind != field.Bytes {
+		return nil
+	}
+	return unsafe.Slice((*byte)(v.data), int(v.bits))
+}
+
+// Any returns the value as its basic type, allocating where it must; a []byte is not copied.
+func (v Value) Any() any {
+	switch v.kind {
+	case field.Bool:
+		return v.Bool()
+	case field.Int:
+		return int(v.bits)
+	case field.Int8:
+		return int8(v.bits)
+	case field.Int16:
+		return int16(v.bits)
+	case field.Int32:
+		return int32(v.bits)
+	case field.Int64:
+		return int64(v.bits)
+	case field.Uint:
+		return uint(v.bits)
+	case field.Uint8:
+		return uint8(v.bits)
+	case field.Uint16:
+		return uint16(v.bits)
+	case field.Uint32:
+		return uint32(v.bits)
+	case field.Uint64:
+		return v.bits
+	case field.Uintptr:
+		return uintptr(v.bits)
+	case field.Float32:
+		return math.Float32frombits(uint32(v.bits))
+	case field.Float64:
+		return v.Float()
+	case field.String:
+		return v.Text()
+	case field.Bytes:
+		return v.Bytes()
+	case field.Pointer:
+		return v.data
+	}
+	return nil
+}
+
+// String returns the value as %v prints it.
+func (v Value) String() string { return string(appendVerb(nil, field.Verb{Text: "%v", Char: 'v'}, v)) }
