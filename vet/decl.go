@@ -96,7 +96,7 @@ func (ix *index) checkUse(pass *analysis.Pass, a *api, c inspector.Cursor) {
 		case edge.StructType_Fields:
 			ix.reportAt(pass, c, n, "%s in a struct, where no tool finds it; declare it as a package-level variable, and a pointer to it here", a.noun)
 		case edge.FuncType_Params, edge.FuncType_Results:
-			ix.reportAt(pass, c, n, "%s passed by value: a copy is not the %s that is armed; pass a pointer", a.noun, a.noun)
+			ix.reportAt(pass, c, n, "%s passed by value: the copy is not the one that is armed; pass a pointer", a.noun)
 		}
 	case *ast.ArrayType, *ast.MapType, *ast.ChanType, *ast.Ellipsis:
 		if _, ok := up.Parent().Node().(*ast.CompositeLit); !ok { // whose elements are looked at
@@ -133,7 +133,7 @@ func (ix *index) checkCopy(pass *analysis.Pass, a *api, c inspector.Cursor) {
 		copied = n.Value == e
 	}
 	if copied {
-		ix.reportAt(pass, c, e, "%s copies a %s: the copy is not the %s that is armed; use a pointer", exprText(ast.Unparen(e)), a.noun, a.noun)
+		ix.reportAt(pass, c, e, "%s %s is copied, and the copy is not the one that is armed; use a pointer", a.noun, exprText(ast.Unparen(e)))
 	}
 }
 

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs one script a verb. Those of the kernel engine have their targets in PATH:
 // examples/tick, compiled.
 func TestScripts(t *testing.T) {
-	for _, verb := range []string{"usage", "version", "link", "build"} {
+	for _, verb := range []string{"usage", "version", "link", "build", "vet"} {
 		t.Run(verb, func(t *testing.T) { runScript(t, verb, "") })
 	}
 	for _, verb := range []string{"list", "stat", "trace"} {

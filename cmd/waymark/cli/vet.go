@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/tools/go/analysis/checker"
@@ -82,7 +83,7 @@ func runVet(ctx context.Context, env *Env, patterns []string, f *vetFlags) error
 	}
 	switch {
 	case broken > 0:
-		return withHint(fmt.Errorf("%s not compile, and %s not looked at", doOrDoes(broken), wasOrWere(broken)), "go build says the same; vet looks at code that compiles")
+		return withHint(fmt.Errorf("%s not looked at because of errors", plural(broken, "package")), "vet looks at code that compiles: go build says the same")
 	case len(found) > 0:
 		return statusFailure(statusError)
 	}
@@ -110,33 +111,20 @@ func loadPackages(ctx context.Context, patterns []string, tags string) ([]*packa
 	return pkgs, nil
 }
 
-// printBroken prints what is wrong with packages that do not compile, each thing once, and
-// returns how many these are.
+// printBroken prints what is wrong with packages that are not there or do not compile, each
+// thing once, and returns how many these are.
 func (e *Env) printBroken(pkgs []*packages.Package) int {
 	said := make(map[string]bool)
 	broken := make(map[string]bool)
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		for _, err := range p.Errors {
 			broken[p.PkgPath] = true
-			if text := err.Error(); !said[text] {
+			text := strings.TrimPrefix(err.Error(), "-: ") // which stands for no file
+			if !said[text] {
 				said[text] = true
 				e.message("error: %s", relative(text))
 			}
 		}
 	})
 	return len(broken)
-}
-
-func doOrDoes(n int) string {
-	if n == 1 {
-		return "1 package does"
-	}
-	return fmt.Sprintf("%d packages do", n)
-}
-
-func wasOrWere(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
 }

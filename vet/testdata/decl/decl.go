@@ -19,7 +19,7 @@ var (
 	byName      map[string]marker.Marker0                                                                                       // want `marker as an element`
 	pair        = struct{ m marker.Marker0 }{m: marker.New0("decl:pair", "")}                                                   // want `marker in a struct` `marker "decl:pair": made as part of something else`
 	environment = marker.New0("decl:"+os.Getenv("HOME"), "")                                                                    // want `"decl:" \+ os.Getenv\("HOME"\): not a constant, so the marker is made when the program starts and waymark link does not find it`
-	copied      = fine                                                                                                          // want `fine copies a marker: the copy is not the marker that is armed; use a pointer`
+	copied      = fine                                                                                                          // want `marker fine is copied, and the copy is not the one that is armed; use a pointer`
 	pointers    = []*marker.Marker0{&fine, &two}
 )
 
@@ -47,7 +47,7 @@ func local() {
 }
 
 func result() marker.Marker0 { // want `marker passed by value`
-	return fine // want `fine copies a marker`
+	return fine // want `marker fine is copied`
 }
 
 func parameter(m marker.Marker0, more ...marker.Marker0) { // want `marker passed by value` `marker as an element`
@@ -55,21 +55,21 @@ func parameter(m marker.Marker0, more ...marker.Marker0) { // want `marker passe
 }
 
 func copies(list []marker.Marker0, s *server) { // want `marker as an element`
-	for _, m := range list { // want `m copies a marker`
+	for _, m := range list { // want `marker m is copied`
 		m.Mark()
 	}
 	for i := range list {
 		list[i].Mark()
 	}
-	one := list[0]    // want `list\[0\] copies a marker`
-	parameter(*s.end) // want `\*s.end copies a marker`
-	s.start = one     // want `one copies a marker`
-	var i any = fine  // want `fine copies a marker`
+	one := list[0]    // want `marker list\[0\] is copied`
+	parameter(*s.end) // want `marker \*s.end is copied`
+	s.start = one     // want `marker one is copied`
+	var i any = fine  // want `marker fine is copied`
 	_ = i
-	_ = server{start: fine} // want `fine copies a marker`
+	_ = server{start: fine} // want `marker fine is copied`
 	_ = []*marker.Marker0{s.end, &s.start}
 	var c chan marker.Marker0 // want `marker as an element`
-	c <- (fine)               // want `fine copies a marker`
+	c <- (fine)               // want `marker fine is copied`
 }
 
 var made = func() *marker.Marker0 {

@@ -24,6 +24,6 @@ func use() {
 	}
 	k := statickey.New("keys:k") // want `key "keys:k": made in a function`
 	k.Enable()
-	c := fast // want `fast copies a key`
+	c := fast // want `key fast is copied`
 	c.Disable()
 }
