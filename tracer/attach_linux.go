@@ -12,8 +12,6 @@ import (
 	"github.com/waymark-trace/waymark/internal/feature"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/procfs"
-	"github.com/waymark-trace/waymark/sdt"
-	"golang.org/x/sys/unix"
 )
 
 // plan is everything an attachment needs. Its files stay open until the kernel has them.
@@ -94,26 +92,6 @@ func describe(markers []*Marker) string {
 	return s
 }
 
-// checkProcess reports whether pid, when there is one, is the process Find saw.
-func checkProcess(pid int, markers []*Marker) error {
-	if pid == 0 {
-		return nil
-	}
-	if pid == os.Getpid() {
-		return errors.New("this is the tracing process itself")
-	}
-	st, err := running(pid)
-	if err != nil {
-		return err
-	}
-	for _, m := range markers {
-		if start, ok := m.File.starts[pid]; ok && start != st.Start {
-			return fmt.Errorf("process %d is another one by now: it %w", pid, ErrChanged)
-		}
-	}
-	return nil
-}
-
 // reopen opens the file that Find read.
 func (f *File) reopen() (*os.File, error) {
 	if f.machine != bpf.Machine(runtime.GOARCH) {
@@ -153,59 +131,4 @@ func stubShift(m *Marker, site int, file io.ReaderAt) uint64 {
 		return 0
 	}
 	return markerabi.StubNop10
-}
-
-// explain turns what the kernel said about an attachment into words.
-func (p *plan) explain(err error) error {
-	var at *bpf.AttachError
-	if !errors.As(err, &at) || at.File >= len(p.at) {
-		return p.explainAll(err)
-	}
-	if at.Site < 0 || at.Site >= len(p.at[at.File]) {
-		return p.explainAll(at.Err)
-	}
-	pr := p.at[at.File][at.Site]
-	site := &pr.marker.Sites[pr.site]
-	op := fmt.Sprintf("attaching to %s in %s at %#x", pr.marker.FullName(), pr.marker.File.Path, uint64(site.Address))
-	switch err := at.Err; {
-	case p.target.PID != 0 && procfs.Gone(err):
-		return fmt.Errorf("%s: process %d: %w", op, p.target.PID, ErrNoProcess)
-	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return permission(op, procfs.Perfmon, err)
-	case errors.Is(err, unix.EINVAL):
-		// uprobe_register in kernel/events/uprobes.c compares ref_ctr_offset.
-		return fmt.Errorf("%s: %w: another tracer holds the site %s; end that one first (%w)",
-			op, ErrCounterConflict, otherCounter(site), unix.EINVAL)
-	case errors.Is(err, enotsupp):
-		return fmt.Errorf("%s: the kernel cannot probe the instruction there: %w", op, err)
-	default:
-		return fmt.Errorf("%s: %w", op, notSupported(err))
-	}
-}
-
-// otherCounter says how another tracer must hold a site for the kernel to refuse us.
-func otherCounter(s *sdt.Site) string {
-	if s.CounterOffset == 0 {
-		return "with a reference counter, and its note has none that can be raised"
-	}
-	return fmt.Sprintf("with a counter that is not the note's, at %#x in the file, or with none", uint64(s.CounterOffset))
-}
-
-// enotsupp is the kernel's ENOTSUPP, which it lets out where no probe can be placed.
-const enotsupp = unix.Errno(524)
-
-func (p *plan) explainAll(err error) error {
-	op := "attaching to " + describe([]*Marker{p.probes[0].marker})
-	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-		return permission(op, procfs.BPF, err)
-	}
-	return fmt.Errorf("%s: %w", op, notSupported(err))
-}
-
-// notSupported makes the eBPF library's error this package's.
-func notSupported(err error) error {
-	if errors.Is(err, bpf.ErrNotSupported) {
-		return fmt.Errorf("%w: %w", ErrNotSupported, err)
-	}
-	return err
 }

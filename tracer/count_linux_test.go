@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/sdt"
+	"golang.org/x/sys/unix"
 )
 
 var modes = []bpf.Mode{bpf.Multi, bpf.Events, bpf.EventsPlain}
@@ -173,10 +175,8 @@ func TestKilledTracerLowersCounters(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	// The kernel closes its descriptors before the parent can reap it.
-	if got := counter(t, p.pid(), markers[0]); got != 0 {
-		t.Errorf("counter after SIGKILL is %d, want 0", got)
-	}
+	// The guard sees its end and then detaches.
+	eventually(t, "the counter is 0 after SIGKILL", func() bool { return counter(t, p.pid(), markers[0]) == 0 })
 }
 
 func TestCountRefuses(t *testing.T) {
@@ -266,6 +266,31 @@ func TestCounterConflict(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The kernel calls other things invalid, too.
+func TestInvalidIsNotAlwaysConflict(t *testing.T) {
+	path := tick(t)
+	for what, spoil := range map[string]func(*sdt.Site){
+		"a place behind the end":     func(s *sdt.Site) { s.Offset += 1 << 30 },
+		"a counter at an odd offset": func(s *sdt.Site) { s.CounterOffset++ },
+	} {
+		for _, mode := range modes {
+			t.Run(what+"/"+mode.String(), func(t *testing.T) {
+				force(t, mode)
+				markers := mustFind(t, Target{Path: path}, "loop2")
+				spoil(&markers[0].Sites[0])
+				c, err := Count(Target{Path: path}, markers, nil)
+				if err == nil {
+					c.Close()
+					t.Fatal("attached")
+				}
+				if errors.Is(err, ErrCounterConflict) || !errors.Is(err, unix.EINVAL) {
+					t.Errorf("got %v, want what the kernel says", err)
+				}
+			})
+		}
 	}
 }
 

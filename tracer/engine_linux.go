@@ -23,7 +23,7 @@ func newCounts(t Target, markers []*Marker, o Options) (counts, error) {
 	if err != nil {
 		return nil, p.explain(err)
 	}
-	if err := checkProcess(t.PID, markers); err != nil { // it may have ended, and its number be another's
+	if err := checkAttached(t.PID, markers); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func newEvents(t Target, markers []*Marker, o Options) (events, error) {
 	if err != nil {
 		return nil, p.explain(err)
 	}
-	if err := checkProcess(t.PID, markers); err != nil {
+	if err := checkAttached(t.PID, markers); err != nil {
 		tr.Close()
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func readMarkers(f *os.File, id identity, shown string) (*File, []*Marker, error
 		return nil, nil, fmt.Errorf("reading the markers of %s: %w", shown, err)
 	}
 	file := &File{Path: shown, BuildID: elfFile.BuildID, Problems: elfFile.Problems,
-		machine: elfFile.Machine, id: id, goid: -1, starts: map[int]uint64{}}
+		machine: elfFile.Machine, id: id, goid: -1, seen: map[int]sighting{}}
 	if len(elfFile.Sites) == 0 {
 		return file, nil, nil
 	}

@@ -118,7 +118,7 @@ func (s *scan) process(ctx context.Context, pid int) (markers []*Marker, errs []
 		if len(r.file.opens) < maxOpens {
 			r.file.opens = append(r.file.opens, mappedPaths(pid, m, m.Path == exe)...)
 		}
-		r.file.starts[pid] = st.Start
+		r.file.seen[pid] = sighting{st.Start, m.File()}
 		markers = append(markers, r.markers...)
 	}
 	return markers, errs, nil

@@ -177,6 +177,18 @@ func closeNow(t testing.TB, c io.Closer) {
 	}
 }
 
+// eventually waits for what another process does.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for range 1000 {
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%s: not after 10 s", what)
+}
+
 // drain returns every event up to io.EOF.
 func drain(t testing.TB, tr *Tracer) []*Event {
 	t.Helper()
@@ -186,6 +198,9 @@ func drain(t testing.TB, tr *Tracer) []*Event {
 	for {
 		e, err := tr.Next(ctx)
 		if err == io.EOF {
+			if _, err := tr.Next(ctx); err != io.EOF {
+				t.Errorf("Next after io.EOF: %v, want the same again", err)
+			}
 			return all
 		}
 		if err != nil {

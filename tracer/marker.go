@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 
 	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
 )
@@ -56,8 +57,14 @@ type File struct {
 	opens   []string // paths that open this very file, even after it was deleted or replaced
 	goid    int      // offset of the goroutine number in the runtime's g, -1 when not known
 
-	// starts holds when the processes began in which the file was found, by PID.
-	starts map[int]uint64
+	// seen holds the processes in which the file was found, by PID.
+	seen map[int]sighting
+}
+
+// sighting is what tells a process, and the program it runs, from later ones of its number.
+type sighting struct {
+	start  uint64 // when the process began
+	mapped procfs.File
 }
 
 // identity is what a file keeps as long as nobody writes to it.

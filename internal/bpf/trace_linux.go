@@ -137,9 +137,9 @@ func (t *Tracer) Next(ctx context.Context, r *Raw) error {
 			return err
 		case stopped:
 			// Everything was written before stopped was set, and the reader found the end after.
-			return io.EOF
+			return t.end(io.EOF)
 		case broken != nil:
-			return *broken
+			return t.end(*broken)
 		case t.stopped.Load() || t.broken.Load() != nil:
 			// This end was found before, for an older context: look for it again.
 			if err := t.reader.Flush(); err != nil {
@@ -147,6 +147,12 @@ func (t *Tracer) Next(ctx context.Context, r *Raw) error {
 			}
 		}
 	}
+}
+
+// end returns err, and arranges for the next read to find the end again.
+func (t *Tracer) end(err error) error {
+	_ = t.reader.Flush()
+	return err
 }
 
 // watch arranges for a waiting read to return when ctx is done. It is kept from call to

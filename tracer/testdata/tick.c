@@ -1,7 +1,7 @@
 /* Source 003's example, made to count. loop1 is bare, loop2 is behind its reference counter
  * and args carries one operand of every form. It hits each as often as its argument says,
- * then prints how often loop2's guard was open, and ends with its input. Without input to wait
- * for ("run") it starts at once. */
+ * then prints how often loop2's guard was open, and ends with its input. Told "exec PATH" it
+ * becomes that program instead. Without input to wait for ("run") it starts at once. */
 #define _SDT_HAS_SEMAPHORES 1
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +31,11 @@ int main(int argc, char **argv)
 		puts("ready");
 		if (!fgets(line, sizeof line, stdin))
 			return 3;
+		if (!strncmp(line, "exec ", 5)) {
+			line[strcspn(line, "\n")] = 0;
+			execl(line + 5, line + 5, "60", NULL);
+			return 4;
+		}
 	}
 	for (long i = 0; i < n; i++) {
 		volatile struct pair p = {i, (short)-i};

@@ -1,0 +1,82 @@
+package tracer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/sdt"
+	"golang.org/x/sys/unix"
+)
+
+// explain turns what the kernel said about an attachment into words.
+func (p *plan) explain(err error) error {
+	var at *bpf.AttachError
+	if !errors.As(err, &at) || at.File >= len(p.at) {
+		return p.explainAll(err)
+	}
+	if at.Site < 0 || at.Site >= len(p.at[at.File]) {
+		return p.explainAll(at.Err)
+	}
+	pr := p.at[at.File][at.Site]
+	site := &pr.marker.Sites[pr.site]
+	op := fmt.Sprintf("attaching to %s in %s at %#x", pr.marker.FullName(), pr.marker.File.Path, uint64(site.Address))
+	switch err := at.Err; {
+	case p.target.PID != 0 && procfs.Gone(err):
+		return fmt.Errorf("%s: process %d: %w", op, p.target.PID, ErrNoProcess)
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return permission(op, procfs.Perfmon, err)
+	case errors.Is(err, unix.EINVAL) && p.conflicts(at):
+		return fmt.Errorf("%s: %w: another tracer holds the site %s; end that one first (%w)",
+			op, ErrCounterConflict, otherCounter(site), unix.EINVAL)
+	case errors.Is(err, enotsupp):
+		return fmt.Errorf("%s: the kernel cannot probe the instruction there: %w", op, err)
+	default:
+		return fmt.Errorf("%s: %w", op, notSupported(err))
+	}
+}
+
+// conflicts reports whether, as far as we can tell, it is another tracer's reference counter that makes the
+// kernel refuse a site as invalid. uprobe_register, kernel/events/uprobes.c, compares counters
+// where it has them, and else says so of places behind the file's end and of counters at odd
+// offsets.
+func (p *plan) conflicts(at *bpf.AttachError) bool {
+	site := &p.files[at.File].Sites[at.Site]
+	info, err := p.opened[at.File].Stat()
+	return err == nil && haveCounters() && site.Offset < uint64(info.Size()) && site.Counter%2 == 0
+}
+
+// haveCounters reports whether the kernel knows reference counters of uprobes: Linux 4.20.
+func haveCounters() bool {
+	_, err := os.Stat("/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset")
+	return err == nil
+}
+
+// otherCounter says how another tracer must hold a site for the kernel to refuse us.
+func otherCounter(s *sdt.Site) string {
+	if s.CounterOffset == 0 {
+		return "with a reference counter, and its note has none that can be raised"
+	}
+	return fmt.Sprintf("with a counter that is not the note's, at %#x in the file, or with none", uint64(s.CounterOffset))
+}
+
+// enotsupp is the kernel's ENOTSUPP, which it lets out where no probe can be placed.
+const enotsupp = unix.Errno(524)
+
+func (p *plan) explainAll(err error) error {
+	op := "attaching to " + describe([]*Marker{p.probes[0].marker})
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+		return permission(op, procfs.BPF, err)
+	}
+	return fmt.Errorf("%s: %w", op, notSupported(err))
+}
+
+// notSupported makes the eBPF library's error this package's.
+func notSupported(err error) error {
+	if errors.Is(err, bpf.ErrNotSupported) {
+		return fmt.Errorf("%w: %w", ErrNotSupported, err)
+	}
+	return err
+}
