@@ -30,11 +30,12 @@ type jsonFieldType struct {
 }
 
 type jsonSite struct {
-	Address  uint64 `json:"address"`
-	Offset   uint64 `json:"offset"`
-	Counter  uint64 `json:"counter,omitempty"`
-	Args     string `json:"args"`
-	Function string `json:"function,omitempty"`
+	Address     uint64            `json:"address"`
+	Offset      uint64            `json:"offset"`
+	Counter     uint64            `json:"counter,omitempty"`
+	Args        string            `json:"args"`
+	Function    string            `json:"function,omitempty"`
+	Unavailable map[string]string `json:"unavailable,omitempty"`
 }
 
 type jsonFile struct {
@@ -106,10 +107,14 @@ func markerJSON(m *tracer.Marker, c *code) *jsonMarker {
 		j.Fields = append(j.Fields, t)
 	}
 	for _, s := range m.Sites {
-		j.Sites = append(j.Sites, jsonSite{
+		site := jsonSite{
 			Address: uint64(s.Address), Offset: uint64(s.Offset), Counter: uint64(s.Semaphore), Args: s.Args,
 			Function: c.function(uint64(s.Address)),
-		})
+		}
+		for _, r := range siteReasons(m, &s) {
+			set(&site.Unavailable, r.field.Name, r.err.Error())
+		}
+		j.Sites = append(j.Sites, site)
 	}
 	return j
 }

@@ -157,6 +157,11 @@ func (l *listTable) details(b *strings.Builder, m *tracer.Marker) {
 			fmt.Fprintf(b, "  operands %s", label(s.Args))
 		}
 		b.WriteByte('\n')
+		for _, r := range siteReasons(m, &s) {
+			if all := r.field.Unavailable; all == nil || all.Error() != r.err.Error() {
+				fmt.Fprintf(b, "      %s has no value here: %s\n", label(r.field.Name), printable(r.err.Error()))
+			}
+		}
 	}
 	for _, s := range c.marked[m.FullName()] {
 		fmt.Fprintf(b, "    marked in %s\n", codeText(s))

@@ -17,7 +17,7 @@ A line has the time, the process, the goroutine (g18) of a Go program or else th
 (t1234), the marker and its fields, as in path="/x" attempt=1. Values are printed as the
 marker's format asks for: %x as 0x2a, %p as an address, %c as a character, %s in quotes, %x
 of a string or []byte as its bytes. A string that was cut ends in …+44, the number of bytes
-that are missing. A value that could not be read is ?.
+that are missing. A value that could not be read is <unavailable>.
 
 With -p PID it traces that process until it ends; with FILE every process that maps the
 file, now and later; with -- COMMAND from the command's first instruction to its last.

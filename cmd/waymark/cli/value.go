@@ -10,6 +10,9 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
+// unavailable stands for a value that there is none of. Text is quoted, so no value looks like it.
+const unavailable = "<unavailable>"
+
 // conversion returns the conversion of a verb such as "%08lx", 'v' when there is none.
 func conversion(verb string) byte {
 	if verb == "" {
@@ -20,12 +23,12 @@ func conversion(verb string) byte {
 
 // appendValue appends the value of a field as trace prints it: by its kind and by the
 // conversion that its format asks for. Widths and precisions belong to a line of the
-// program's own and are left out. A value that could not be read is "?".
+// program's own and are left out. A value that could not be read is "<unavailable>".
 func appendValue(b []byte, f *tracer.Field, v *tracer.Value) []byte {
 	verb := conversion(f.Verb)
 	switch {
 	case v.Err != nil || f.Unavailable != nil:
-		return append(b, '?')
+		return append(b, unavailable...)
 	case f.Kind.HasLength():
 		return appendBytes(b, verb, v)
 	case f.Kind == field.Bool:
@@ -37,7 +40,7 @@ func appendValue(b []byte, f *tracer.Field, v *tracer.Value) []byte {
 	case f.Kind.IsInteger():
 		return appendInteger(b, verb, f.Kind, v.Bits)
 	}
-	return append(b, '?')
+	return append(b, unavailable...)
 }
 
 // appendInteger prints other bases as the bits of the value's own size, as C does: -1 as an

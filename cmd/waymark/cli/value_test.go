@@ -89,8 +89,8 @@ func TestAppendValue(t *testing.T) {
 		{field.Bytes, "%s", text("hi"), `"hi"`},
 		{field.Bytes, "%v", text("hi"), `"hi"`},
 
-		{field.String, "%s", tracer.Value{Err: errors.New("no memory there")}, "?"},
-		{field.Invalid, "", bits(1), "?"},
+		{field.String, "%s", tracer.Value{Err: errors.New("no memory there")}, "<unavailable>"},
+		{field.Invalid, "", bits(1), "<unavailable>"},
 	}
 	for _, tt := range tests {
 		f := &tracer.Field{Kind: tt.kind, Verb: tt.verb}
@@ -110,7 +110,7 @@ func TestAppendValueEveryVerb(t *testing.T) {
 			}
 			f := &tracer.Field{Kind: kind, Verb: verb}
 			got := string(appendValue(nil, f, &tracer.Value{Bits: 1, Text: []byte("a"), Len: 1}))
-			if got == "" || got == "?" {
+			if got == "" || got == unavailable {
 				t.Errorf("%v %s: %q", kind, verb, got)
 			}
 		}
@@ -119,7 +119,7 @@ func TestAppendValueEveryVerb(t *testing.T) {
 
 func TestAppendValueUnavailable(t *testing.T) {
 	f := &tracer.Field{Kind: field.Int, Unavailable: errors.New("in a register that is not saved")}
-	if got := string(appendValue(nil, f, &tracer.Value{Bits: 1})); got != "?" {
-		t.Errorf("%s, want ?", got)
+	if got := string(appendValue(nil, f, &tracer.Value{Bits: 1})); got != unavailable {
+		t.Errorf("got %s", got)
 	}
 }
