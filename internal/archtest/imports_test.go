@@ -66,6 +66,20 @@ var rules = []rule{
 		direct: true,
 		why:    "it attaches through package tracer, so whatever it can do a user's program can",
 	},
+	{
+		what:  "the analyzers",
+		parts: []string{"vet"},
+		bad:   func(dep string) bool { return isOwn(dep) && !isIn(dep, "internal/field") },
+		why:   "other people's drivers link them, and judge by the table that link and the running program ask",
+	},
+	{
+		what:   "the analysis library",
+		parts:  []string{"."},
+		except: []string{"vet", "cmd"},
+		bad:    func(dep string) bool { return strings.HasPrefix(dep, "golang.org/x/tools/") },
+		direct: true,
+		why:    "what traces programs does not link a compiler's front end",
+	},
 }
 
 func isOwn(path string) bool { return strings.HasPrefix(path, module+"/") }
@@ -132,6 +146,8 @@ func TestRulesBite(t *testing.T) {
 		{"internal/link", module + "/marker", 3},
 		{"tracer", module + "/internal/peer", 4},
 		{"cmd/waymark/cli", module + "/internal/bpf", 5},
+		{"vet", module + "/marker", 6},
+		{"tracer", "golang.org/x/tools/go/packages", 7},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {
