@@ -62,6 +62,14 @@ func FuzzParseOperands(f *testing.F) {
 	for _, test := range arm64Tests {
 		f.Add(test.text)
 	}
+	data, err := os.ReadFile("testdata/operands.tsv")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
+		f.Add(strings.Split(line, "\t")[3])
+	}
+	f.Add("8@%rax 8f@.LC1(%rip) -4@%fs:(%rdx) 16f@(%rsp) 1@%ah 8@( %rax, %rbx, 8 ) 4@$-0x80 %cl 8@[x0, w1, sxtw 3] 5")
 	f.Fuzz(func(t *testing.T, args string) {
 		for _, machine := range []elf.Machine{elf.EM_X86_64, elf.EM_AARCH64, elf.EM_S390} {
 			ops := ParseOperands(machine, args)
@@ -125,10 +133,22 @@ func FuzzRead(f *testing.F) {
 		f.Add(data)
 	}
 	f.Add(newELF().bytes(f))
+	full := newELF(Note{Provider: "p", Name: "n", Location: testCode, Args: "8@one(%rip) 4@tab(,%rax,4) 8f@.LC1(%rip)"})
+	full.kind, full.link = elf.ET_EXEC, []byte("p.debug\x00\x01\x02\x03\x04")
+	full.symbols = []testSymbol{{"one", testData, elf.STT_OBJECT}, {"tab", testData, elf.STT_OBJECT}, {"tab", testData + 8, elf.STT_OBJECT}}
+	full.dynamic = full.symbols[:1]
+	f.Add(full.bytes(f))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := Read(bytes.NewReader(data))
 		if err != nil {
 			return
+		}
+		im, err := openImage(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name, _ := im.debugLink(); len(name) > maxDebugLink || strings.ContainsAny(name, "/\x00") || name == ".." {
+			t.Fatalf("debug link %q", name)
 		}
 		counters := map[Addr]Offset{}
 		for _, s := range file.Sites {

@@ -103,7 +103,17 @@ var x86Tests = []operandTest{
 	{text: "4@größe(%rip)", want: sym(4, false, "größe", 0)},
 	{text: "8@tab(,%rax,8)", want: Operand{Kind: Memory, Size: 8, Index: RAX, Scale: 8, Symbol: "tab"}},
 
+	// gcc 12 without PIE: table[i].
+	{text: "-1@tab(%r11)", want: Operand{Kind: Memory, Size: 1, Signed: true, Base: R11, Symbol: "tab"}},
+	{text: "8f@8+tab-16(%rax,%r9,8)", want: Operand{Kind: Memory, Size: 8, Float: true, Base: RAX, Index: R9, Scale: 8, Disp: -8, Symbol: "tab"}},
+
 	{text: "8f@%xmm0", fail: "%xmm0 is a floating-point or vector register"},
+	{text: "8f@%xmm31", fail: "vector register"},
+	{text: "-4@%fs:(%rdx)", fail: "segment register"}, // gcc: a thread-local variable
+	{text: "4@%fs:var@tpoff", fail: "segment register"},
+	{text: "8@var@GOTPCREL(%rip)", fail: "not a sum"},
+	{text: "-16@%rsi", fail: "a size of 16 bytes"},     // gcc: an __int128
+	{text: "16f@16(%rbp)", fail: "a size of 16 bytes"}, // gcc, clang: a long double
 	{text: "%st(1)", fail: "vector register"},
 	{text: "8@%fs:-16", fail: "segment register"},
 	{text: "8@%fs:-16(%rax)", fail: "segment register"},
