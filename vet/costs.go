@@ -5,10 +5,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"strings"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/types/typeutil"
 )
 
 // costs collects what evaluating arguments costs: the outermost expressions that call,
@@ -64,8 +62,8 @@ func (c *costs) look(e ast.Expr) {
 			c.add(e, "concatenating strings")
 			return
 		}
-		c.look(e.X)
-		c.look(e.Y)
+		c.operand(e, e.X)
+		c.operand(e, e.Y)
 	case *ast.SelectorExpr:
 		c.selector(e)
 	case *ast.IndexExpr:
@@ -103,6 +101,18 @@ func (c *costs) unary(e *ast.UnaryExpr) {
 	default:
 		c.look(e.X)
 	}
+}
+
+// operand looks at one side of e. The compiler compares string(b) without making the string.
+func (c *costs) operand(e *ast.BinaryExpr, side ast.Expr) {
+	switch e.Op {
+	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
+		call, ok := ast.Unparen(side).(*ast.CallExpr)
+		if ok && len(call.Args) == 1 && c.pass.TypesInfo.Types[call.Fun].IsType() && isString(c.pass.TypesInfo.TypeOf(call)) {
+			side = call.Args[0]
+		}
+	}
+	c.look(side)
 }
 
 func (c *costs) selector(e *ast.SelectorExpr) {
@@ -146,45 +156,4 @@ func (c *costs) call(e *ast.CallExpr) {
 	default:
 		c.add(e, "calling %s", exprText(e.Fun))
 	}
-}
-
-// free are the builtin functions that are an instruction or two.
-var free = map[string]bool{
-	"len": true, "cap": true, "min": true, "max": true, "real": true, "imag": true, "complex": true,
-	"Add": true, "Slice": true, "SliceData": true, "String": true, "StringData": true, // of unsafe
-}
-
-// isFree reports whether the compiler makes an instruction of a call rather than a call.
-// Short functions are inlined too, but which those are changes with every release.
-func isFree(info *types.Info, call *ast.CallExpr) bool {
-	switch fn := typeutil.Callee(info, call).(type) {
-	case *types.Builtin:
-		return free[fn.Name()]
-	case *types.Func:
-		if fn.Pkg() == nil {
-			return false
-		}
-		switch fn.Pkg().Path() {
-		case "sync/atomic":
-			return strings.HasPrefix(fn.Name(), "Load")
-		case "math":
-			return strings.HasSuffix(fn.Name(), "bits") // Float64bits, Float64frombits, …
-		}
-		return apiOf(fn) != nil && fn.Name() == "Enabled"
-	}
-	return false
-}
-
-// captures reports whether a function literal uses variables of the function around it:
-// others are laid out by the compiler.
-func captures(info *types.Info, lit *ast.FuncLit) bool {
-	found := false
-	ast.Inspect(lit.Body, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			v, ok := info.Uses[id].(*types.Var)
-			found = found || ok && isLocal(v) && (v.Pos() < lit.Pos() || v.Pos() > lit.End())
-		}
-		return !found
-	})
-	return found
 }

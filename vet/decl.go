@@ -61,7 +61,8 @@ func packageOf(point types.Type) string {
 	return types.Unalias(point).(*types.Named).Obj().Pkg().Name()
 }
 
-const tail = "; declare it as a package-level variable, var x = %s.New…"
+// remedy ends what is said about a point in the wrong place.
+const remedy = "; declare it as a package-level variable, var x = %s.New…"
 
 // checkPlace reports a point that does not begin as a package-level variable.
 func (ix *index) checkPlace(pass *analysis.Pass, d *decl) {
@@ -71,11 +72,11 @@ func (ix *index) checkPlace(pass *analysis.Pass, d *decl) {
 	pkg := packageOf(pass.TypesInfo.TypeOf(d.call))
 	switch {
 	case inFunction(at):
-		ix.reportAt(pass, d.at, d.call, d.label(pass)+"made in a function, where no tool finds it in the file"+tail, pkg)
+		ix.reportAt(pass, d.at, d.call, d.label(pass)+"made in a function, where no tool finds it"+remedy, pkg)
 	case !isVar:
-		ix.reportAt(pass, d.at, d.call, d.label(pass)+"made as part of something else, where no tool finds it"+tail, pkg)
+		ix.reportAt(pass, d.at, d.call, d.label(pass)+"made as part of something else, where no tool finds it"+remedy, pkg)
 	case spec.Type != nil && pointType(pass.TypesInfo.TypeOf(spec.Type)) == nil:
-		ix.reportAt(pass, d.at, d.call, d.label(pass)+"put into an interface, which holds a copy"+tail, pkg)
+		ix.reportAt(pass, d.at, d.call, d.label(pass)+"put into an interface, which holds a copy"+remedy, pkg)
 	case d.api.formatted:
 		for _, e := range []ast.Expr{d.name, d.format} {
 			if _, ok := text(pass.TypesInfo, e); !ok && e != nil {

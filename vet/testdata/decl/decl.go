@@ -35,7 +35,7 @@ type sink interface {
 }
 
 func local() {
-	m := marker.New0("decl:local", "") // want `marker "decl:local": made in a function, where no tool finds it in the file; declare it as a package-level variable, var x = marker.New…`
+	m := marker.New0("decl:local", "") // want `marker "decl:local": made in a function, where no tool finds it; declare it as a package-level variable, var x = marker.New…`
 	m.Mark()
 	p := &m
 	p.Mark()
