@@ -65,18 +65,15 @@ func (m *Marker) stateOf() *state {
 	return m.loaded()
 }
 
-// use returns the state of a marker whose argument types are those of fn, a nil func.
-func (m *Marker) use(fn any) *state {
-	if s := m.loaded(); s != nil && s.declared.Load() != nil {
+// learn returns the state of a marker whose argument types are those of fn, a nil func.
+//
+//go:noinline
+func (m *Marker) learn(fn any) *state {
+	s := m.stateOf()
+	if s.declared.Load() != nil {
 		return s
 	}
-	return m.learn(reflect.TypeOf(fn))
-}
-
-//go:noinline
-func (m *Marker) learn(fn reflect.Type) *state {
-	s := m.stateOf()
-	d := declare(m, fn)
+	d := declare(m, reflect.TypeOf(fn))
 	if !s.declared.CompareAndSwap(nil, d) {
 		return s
 	}

@@ -30,7 +30,7 @@ func (m *Marker0) Mark() {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker0) Register(fn func()) (*Probe, error) {
-	s := m.use((func())(nil))
+	s := m.learn((func())(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
@@ -39,7 +39,10 @@ func (m *Marker0) Register(fn func()) (*Probe, error) {
 //
 //go:noinline
 func (m *Marker0) fire() {
-	s := m.use((func())(nil))
+	s := m.loaded()
+	if s == nil || s.declared.Load() == nil {
+		s = m.learn((func())(nil))
+	}
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct{}{}
@@ -58,7 +61,7 @@ func (m *Marker0) fire() {
 		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p)
+				m.resume(call, p)
 				return
 			}
 		}
@@ -77,13 +80,13 @@ func (m *Marker0) fire() {
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker0) resume(s *state, call *point.Caller, after *point.Probe) {
-	p := after
+func (m *Marker0) resume(call *point.Caller, after *point.Probe) {
+	s, p := m.loaded(), after
 	defer func() {
 		if p != nil {
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p)
+				m.resume(call, p)
 				return
 			}
 		}
@@ -131,7 +134,7 @@ func (m *Marker1[A]) Mark(a A) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker1[A]) Register(fn func(A)) (*Probe, error) {
-	s := m.use((func(A))(nil))
+	s := m.learn((func(A))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
@@ -140,7 +143,10 @@ func (m *Marker1[A]) Register(fn func(A)) (*Probe, error) {
 //
 //go:noinline
 func (m *Marker1[A]) fire(a A) {
-	s := m.use((func(A))(nil))
+	s := m.loaded()
+	if s == nil || s.declared.Load() == nil {
+		s = m.learn((func(A))(nil))
+	}
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct{ a A }{a}
@@ -159,7 +165,7 @@ func (m *Marker1[A]) fire(a A) {
 		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a)
+				m.resume(call, p, a)
 				return
 			}
 		}
@@ -178,13 +184,13 @@ func (m *Marker1[A]) fire(a A) {
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker1[A]) resume(s *state, call *point.Caller, after *point.Probe, a A) {
-	p := after
+func (m *Marker1[A]) resume(call *point.Caller, after *point.Probe, a A) {
+	s, p := m.loaded(), after
 	defer func() {
 		if p != nil {
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a)
+				m.resume(call, p, a)
 				return
 			}
 		}
@@ -232,7 +238,7 @@ func (m *Marker2[A, B]) Mark(a A, b B) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker2[A, B]) Register(fn func(A, B)) (*Probe, error) {
-	s := m.use((func(A, B))(nil))
+	s := m.learn((func(A, B))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
@@ -241,7 +247,10 @@ func (m *Marker2[A, B]) Register(fn func(A, B)) (*Probe, error) {
 //
 //go:noinline
 func (m *Marker2[A, B]) fire(a A, b B) {
-	s := m.use((func(A, B))(nil))
+	s := m.loaded()
+	if s == nil || s.declared.Load() == nil {
+		s = m.learn((func(A, B))(nil))
+	}
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -263,7 +272,7 @@ func (m *Marker2[A, B]) fire(a A, b B) {
 		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b)
+				m.resume(call, p, a, b)
 				return
 			}
 		}
@@ -282,13 +291,13 @@ func (m *Marker2[A, B]) fire(a A, b B) {
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker2[A, B]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B) {
-	p := after
+func (m *Marker2[A, B]) resume(call *point.Caller, after *point.Probe, a A, b B) {
+	s, p := m.loaded(), after
 	defer func() {
 		if p != nil {
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b)
+				m.resume(call, p, a, b)
 				return
 			}
 		}
@@ -337,7 +346,7 @@ func (m *Marker3[A, B, C]) Mark(a A, b B, c C) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker3[A, B, C]) Register(fn func(A, B, C)) (*Probe, error) {
-	s := m.use((func(A, B, C))(nil))
+	s := m.learn((func(A, B, C))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
@@ -346,7 +355,10 @@ func (m *Marker3[A, B, C]) Register(fn func(A, B, C)) (*Probe, error) {
 //
 //go:noinline
 func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
-	s := m.use((func(A, B, C))(nil))
+	s := m.loaded()
+	if s == nil || s.declared.Load() == nil {
+		s = m.learn((func(A, B, C))(nil))
+	}
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -369,7 +381,7 @@ func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
 		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b, c)
+				m.resume(call, p, a, b, c)
 				return
 			}
 		}
@@ -388,13 +400,13 @@ func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker3[A, B, C]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B, c C) {
-	p := after
+func (m *Marker3[A, B, C]) resume(call *point.Caller, after *point.Probe, a A, b B, c C) {
+	s, p := m.loaded(), after
 	defer func() {
 		if p != nil {
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b, c)
+				m.resume(call, p, a, b, c)
 				return
 			}
 		}
@@ -444,7 +456,7 @@ func (m *Marker4[A, B, C, D]) Mark(a A, b B, c C, d D) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker4[A, B, C, D]) Register(fn func(A, B, C, D)) (*Probe, error) {
-	s := m.use((func(A, B, C, D))(nil))
+	s := m.learn((func(A, B, C, D))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
@@ -453,7 +465,10 @@ func (m *Marker4[A, B, C, D]) Register(fn func(A, B, C, D)) (*Probe, error) {
 //
 //go:noinline
 func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
-	s := m.use((func(A, B, C, D))(nil))
+	s := m.loaded()
+	if s == nil || s.declared.Load() == nil {
+		s = m.learn((func(A, B, C, D))(nil))
+	}
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -477,7 +492,7 @@ func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
 		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b, c, d)
+				m.resume(call, p, a, b, c, d)
 				return
 			}
 		}
@@ -496,13 +511,13 @@ func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker4[A, B, C, D]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B, c C, d D) {
-	p := after
+func (m *Marker4[A, B, C, D]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D) {
+	s, p := m.loaded(), after
 	defer func() {
 		if p != nil {
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b, c, d)
+				m.resume(call, p, a, b, c, d)
 				return
 			}
 		}
@@ -553,7 +568,7 @@ func (m *Marker5[A, B, C, D, E]) Mark(a A, b B, c C, d D, e E) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker5[A, B, C, D, E]) Register(fn func(A, B, C, D, E)) (*Probe, error) {
-	s := m.use((func(A, B, C, D, E))(nil))
+	s := m.learn((func(A, B, C, D, E))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
@@ -562,7 +577,10 @@ func (m *Marker5[A, B, C, D, E]) Register(fn func(A, B, C, D, E)) (*Probe, error
 //
 //go:noinline
 func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
-	s := m.use((func(A, B, C, D, E))(nil))
+	s := m.loaded()
+	if s == nil || s.declared.Load() == nil {
+		s = m.learn((func(A, B, C, D, E))(nil))
+	}
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -587,7 +605,7 @@ func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
 		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b, c, d, e)
+				m.resume(call, p, a, b, c, d, e)
 				return
 			}
 		}
@@ -606,13 +624,13 @@ func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker5[A, B, C, D, E]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E) {
-	p := after
+func (m *Marker5[A, B, C, D, E]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E) {
+	s, p := m.loaded(), after
 	defer func() {
 		if p != nil {
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b, c, d, e)
+				m.resume(call, p, a, b, c, d, e)
 				return
 			}
 		}
@@ -664,7 +682,7 @@ func (m *Marker6[A, B, C, D, E, F]) Mark(a A, b B, c C, d D, e E, f F) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker6[A, B, C, D, E, F]) Register(fn func(A, B, C, D, E, F)) (*Probe, error) {
-	s := m.use((func(A, B, C, D, E, F))(nil))
+	s := m.learn((func(A, B, C, D, E, F))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
@@ -673,7 +691,10 @@ func (m *Marker6[A, B, C, D, E, F]) Register(fn func(A, B, C, D, E, F)) (*Probe,
 //
 //go:noinline
 func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
-	s := m.use((func(A, B, C, D, E, F))(nil))
+	s := m.loaded()
+	if s == nil || s.declared.Load() == nil {
+		s = m.learn((func(A, B, C, D, E, F))(nil))
+	}
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -699,7 +720,7 @@ func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
 		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b, c, d, e, f)
+				m.resume(call, p, a, b, c, d, e, f)
 				return
 			}
 		}
@@ -718,13 +739,13 @@ func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker6[A, B, C, D, E, F]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F) {
-	p := after
+func (m *Marker6[A, B, C, D, E, F]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F) {
+	s, p := m.loaded(), after
 	defer func() {
 		if p != nil {
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b, c, d, e, f)
+				m.resume(call, p, a, b, c, d, e, f)
 				return
 			}
 		}
@@ -777,7 +798,7 @@ func (m *Marker7[A, B, C, D, E, F, G]) Mark(a A, b B, c C, d D, e E, f F, g G) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker7[A, B, C, D, E, F, G]) Register(fn func(A, B, C, D, E, F, G)) (*Probe, error) {
-	s := m.use((func(A, B, C, D, E, F, G))(nil))
+	s := m.learn((func(A, B, C, D, E, F, G))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
@@ -786,7 +807,10 @@ func (m *Marker7[A, B, C, D, E, F, G]) Register(fn func(A, B, C, D, E, F, G)) (*
 //
 //go:noinline
 func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
-	s := m.use((func(A, B, C, D, E, F, G))(nil))
+	s := m.loaded()
+	if s == nil || s.declared.Load() == nil {
+		s = m.learn((func(A, B, C, D, E, F, G))(nil))
+	}
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -813,7 +837,7 @@ func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
 		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b, c, d, e, f, g)
+				m.resume(call, p, a, b, c, d, e, f, g)
 				return
 			}
 		}
@@ -832,13 +856,13 @@ func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker7[A, B, C, D, E, F, G]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F, g G) {
-	p := after
+func (m *Marker7[A, B, C, D, E, F, G]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F, g G) {
+	s, p := m.loaded(), after
 	defer func() {
 		if p != nil {
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b, c, d, e, f, g)
+				m.resume(call, p, a, b, c, d, e, f, g)
 				return
 			}
 		}
@@ -892,7 +916,7 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) Mark(a A, b B, c C, d D, e E, f F, g G
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker8[A, B, C, D, E, F, G, H]) Register(fn func(A, B, C, D, E, F, G, H)) (*Probe, error) {
-	s := m.use((func(A, B, C, D, E, F, G, H))(nil))
+	s := m.learn((func(A, B, C, D, E, F, G, H))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
@@ -901,7 +925,10 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) Register(fn func(A, B, C, D, E, F, G, 
 //
 //go:noinline
 func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G, h H) {
-	s := m.use((func(A, B, C, D, E, F, G, H))(nil))
+	s := m.loaded()
+	if s == nil || s.declared.Load() == nil {
+		s = m.learn((func(A, B, C, D, E, F, G, H))(nil))
+	}
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct {
@@ -929,7 +956,7 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G
 		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b, c, d, e, f, g, h)
+				m.resume(call, p, a, b, c, d, e, f, g, h)
 				return
 			}
 		}
@@ -948,13 +975,13 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker8[A, B, C, D, E, F, G, H]) resume(s *state, call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F, g G, h H) {
-	p := after
+func (m *Marker8[A, B, C, D, E, F, G, H]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F, g G, h H) {
+	s, p := m.loaded(), after
 	defer func() {
 		if p != nil {
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p, a, b, c, d, e, f, g, h)
+				m.resume(call, p, a, b, c, d, e, f, g, h)
 				return
 			}
 		}

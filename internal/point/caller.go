@@ -37,9 +37,8 @@ type tally struct {
 // table finds records by g: open addressing, at most half full. It only grows, into a new
 // table; readers of the old one find what was in it.
 type table struct {
-	shift   uint // 64 less the binary logarithm of the number of slots
-	slots   []atomic.Pointer[Caller]
-	records int // under tables.Mutex
+	slots   []atomic.Pointer[Caller] // a power of two of them
+	records int                      // under tables.Mutex
 }
 
 var tables struct {
@@ -47,19 +46,28 @@ var tables struct {
 	current atomic.Pointer[table]
 }
 
-const firstShift = 64 - 6
+const firstSlots = 64
 
-func (t *table) home(g uintptr) int { return int(uint64(g) * 0x9e3779b97f4a7c15 >> t.shift) }
+// home is where the record of g is looked for first. Descriptors have some 500 bytes, and the
+// runtime allocates them in blocks.
+func (t *table) home(g uintptr) uintptr { return (g>>5 ^ g>>9 ^ g>>16) & uintptr(len(t.slots)-1) }
 
-// current returns the record of this goroutine.
+// current returns the record of this goroutine. Its first try is written out where it counts:
+// a function of this size is not inlined.
 func current() *Caller {
 	g := getg()
-	if t := tables.current.Load(); t != nil {
-		if r := t.slots[t.home(g)].Load(); r != nil && r.g == g {
-			return r
-		}
+	if c := tables.current.Load().first(g); c != nil && c.g == g {
+		return c
 	}
 	return lookup(g)
+}
+
+// first returns the record that is in the home of g, if any.
+func (t *table) first(g uintptr) *Caller {
+	if t == nil {
+		return nil
+	}
+	return t.slots[t.home(g)].Load()
 }
 
 //go:noinline
@@ -85,7 +93,7 @@ func find(g uintptr) *Caller {
 	if t == nil {
 		return nil
 	}
-	for i := t.home(g); ; i = (i + 1) & (len(t.slots) - 1) {
+	for i := t.home(g); ; i = (i + 1) & uintptr(len(t.slots)-1) {
 		if r := t.slots[i].Load(); r == nil || r.g == g {
 			return r
 		}
@@ -94,9 +102,9 @@ func find(g uintptr) *Caller {
 
 func (t *table) grown() *table {
 	if t == nil {
-		return &table{shift: firstShift, slots: make([]atomic.Pointer[Caller], 1<<(64-firstShift))}
+		return &table{slots: make([]atomic.Pointer[Caller], firstSlots)}
 	}
-	bigger := &table{shift: t.shift - 1, slots: make([]atomic.Pointer[Caller], 2*len(t.slots))}
+	bigger := &table{slots: make([]atomic.Pointer[Caller], 2*len(t.slots))}
 	for i := range t.slots {
 		if r := t.slots[i].Load(); r != nil {
 			bigger.insert(r)
@@ -108,7 +116,7 @@ func (t *table) grown() *table {
 func (t *table) insert(r *Caller) {
 	i := t.home(r.g)
 	for t.slots[i].Load() != nil {
-		i = (i + 1) & (len(t.slots) - 1)
+		i = (i + 1) & uintptr(len(t.slots)-1)
 	}
 	t.slots[i].Store(r)
 	t.records++

@@ -15,33 +15,43 @@ func (s *State) address() uintptr { return uintptr(unsafe.Pointer(s)) }
 // probes must not be called: a probe of this point has marked it, or too many lie in between.
 // Between Enter and Leave the probes are loaded and called.
 func (s *State) Enter() *Caller {
-	c := current()
-	c.count(s)
-	if c.depth != 0 && !c.mayEnter(s) {
-		return nil
+	g := getg()
+	c := tables.current.Load().first(g)
+	if c == nil || c.g != g {
+		c = lookup(g)
 	}
-	f := &c.frames[c.depth]
+	if t := c.tally(s); t.point.Load() != s {
+		t.take(s)
+	} else {
+		put(&t.hits, t.hits+1)
+	}
+	f := &c.frames[0]
+	if c.depth != 0 {
+		if f = c.nested(s); f == nil {
+			return nil
+		}
+	}
 	c.depth++
 	put(&f.entries, f.entries+1)
 	put(&f.point, s.address()) // invariant 1: before the caller loads the probes
 	return c
 }
 
-// mayEnter refuses recursion without bound.
+// nested returns the frame for a pass that a probe makes, nil when it may call no probe.
 //
 //go:noinline
-func (c *Caller) mayEnter(s *State) bool {
+func (c *Caller) nested(s *State) *frame {
 	if c.depth == maxDepth {
 		s.nested.Add(1)
-		return false
+		return nil
 	}
 	for i := range c.depth {
 		if c.frames[i].point == s.address() {
 			s.nested.Add(1)
-			return false
+			return nil
 		}
 	}
-	return true
+	return &c.frames[c.depth]
 }
 
 // Leave ends what Enter began.
@@ -55,28 +65,28 @@ func (c *Caller) Leave() {
 func (c *Caller) Scratch() *any { return &c.frames[c.depth-1].scratch }
 
 // Count counts a hit that calls no probe.
-func (s *State) Count() { current().count(s) }
-
-func (c *Caller) count(s *State) {
-	t := &c.tallies[s.address()>>7%uintptr(len(c.tallies))] // states are some 128 bytes apart
-	if t.point.Load() != s || narrow && t.hits == ^uintptr(0) {
+func (s *State) Count() {
+	if t := current().tally(s); t.point.Load() != s {
 		t.take(s)
+	} else {
+		put(&t.hits, t.hits+1)
 	}
-	put(&t.hits, t.hits+1)
 }
 
-// narrow is true where a tally can overflow in a program's life.
-const narrow = unsafe.Sizeof(uintptr(0)) < 8
+// tally returns where this goroutine counts hits of a point, among others.
+func (c *Caller) tally(s *State) *tally {
+	return &c.tallies[s.address()>>7%uintptr(len(c.tallies))] // states are some 128 bytes apart
+}
 
-// take makes the tally another point's. A reader in between may count hits twice, never
-// too few.
+// take makes the tally that of another point, and counts one hit. A reader may meanwhile count
+// hits twice, never too few.
 //
 //go:noinline
 func (t *tally) take(s *State) {
 	if was := t.point.Load(); was != nil {
 		was.hits.Add(uint64(t.hits))
 	}
-	put(&t.hits, 0)
+	put(&t.hits, 1)
 	t.point.Store(s)
 }
 

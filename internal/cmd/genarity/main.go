@@ -110,7 +110,7 @@ func (m *Marker{{.N}}{{.TypeArgs}}) Mark({{.Params}}) {
 // Register connects fn, which is called with the arguments of every Mark while the marker
 // is armed. See [Marker] for what a probe may do.
 func (m *Marker{{.N}}{{.TypeArgs}}) Register(fn func({{.Types}})) (*Probe, error) {
-	s := m.use((func({{.Types}}))(nil))
+	s := m.learn((func({{.Types}}))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
@@ -119,7 +119,10 @@ func (m *Marker{{.N}}{{.TypeArgs}}) Register(fn func({{.Types}})) (*Probe, error
 //
 //go:noinline
 func (m *Marker{{.N}}{{.TypeArgs}}) fire({{.Params}}) {
-	s := m.use((func({{.Types}}))(nil))
+	s := m.loaded()
+	if s == nil || s.declared.Load() == nil {
+		s = m.learn((func({{.Types}}))(nil))
+	}
 	armed := atomic.LoadUint32(&m.armed)
 	if armed&kernelHalf != 0 && m.stub != 0 {
 		record := struct{ {{.Fields}} }{ {{.Args}} }
@@ -138,7 +141,7 @@ func (m *Marker{{.N}}{{.TypeArgs}}) fire({{.Params}}) {
 		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p{{.Comma}}{{.Args}})
+				m.resume(call, p{{.Comma}}{{.Args}})
 				return
 			}
 		}
@@ -157,13 +160,13 @@ func (m *Marker{{.N}}{{.TypeArgs}}) fire({{.Params}}) {
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker{{.N}}{{.TypeArgs}}) resume(s *state, call *point.Caller, after *point.Probe{{.Comma}}{{.Params}}) {
-	p := after
+func (m *Marker{{.N}}{{.TypeArgs}}) resume(call *point.Caller, after *point.Probe{{.Comma}}{{.Params}}) {
+	s, p := m.loaded(), after
 	defer func() {
 		if p != nil {
 			if v := recover(); v != nil {
 				p.Panicked(v)
-				m.resume(s, call, p{{.Comma}}{{.Args}})
+				m.resume(call, p{{.Comma}}{{.Args}})
 				return
 			}
 		}
