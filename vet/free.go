@@ -30,7 +30,8 @@ func isFree(info *types.Info, call *ast.CallExpr) bool {
 		case "math":
 			return strings.HasSuffix(fn.Name(), "bits") // Float64bits, Float64frombits, …
 		}
-		return apiOf(fn) != nil && fn.Name() == "Enabled"
+		_, _, name := method(info, call)
+		return name == "Enabled"
 	}
 	return false
 }
