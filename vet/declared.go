@@ -17,6 +17,7 @@ type declared struct{ Points []point }
 // point is a declaration, as other packages learn of it.
 type point struct {
 	Name    string // provider:name
+	Written string // the name as it is declared, by which the running program finds it
 	Noun    string
 	Format  string
 	Package string

@@ -49,7 +49,7 @@ func (ix *index) checkDeclared(pass *analysis.Pass, d *decl, known *declared) {
 		ix.reportAt(pass, d.at, d.name, "%s%v", d.label(pass), err)
 		return
 	}
-	p := point{Name: fullName(pass.Pkg, name), Noun: d.api.noun, Package: pass.Pkg.Path(), Where: where(pass, d.call)}
+	p := point{Name: fullName(pass.Pkg, name), Written: name, Noun: d.api.noun, Package: pass.Pkg.Path(), Where: where(pass, d.call)}
 	p.Format, _ = text(pass.TypesInfo, d.format)
 	if first, ok := known.find(p.Name); ok {
 		ix.reportAt(pass, d.at, d.name, "%s %q is declared twice: %s", p.Noun, p.Name, first.beside(p))
@@ -69,20 +69,13 @@ func (ix *index) checkLookup(pass *analysis.Pass, l *lookup, known *declared) {
 	}
 	format, _ := text(pass.TypesInfo, l.format)
 	if format == "" {
-		return // any format will do, or none that is known
+		return // any will do, or it is not known
 	}
-	var other *point
 	for _, p := range known.Points {
-		switch {
-		case p.Name != name || p.Noun != apiOf(l.fn).noun:
-		case p.Format == format:
+		if p.Written == name && p.Noun == apiOf(l.fn).noun && p.Format != format {
+			ix.reportAt(pass, l.at, l.format, "%s %q: format %q is not the declared one: %q in %s", p.Noun, name, format, p.Format, p)
 			return
-		default:
-			other = &p
 		}
-	}
-	if other != nil {
-		ix.reportAt(pass, l.at, l.format, "%s %q: format %q is not the declared one: %q in %s", other.Noun, name, format, other.Format, other)
 	}
 }
 
