@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"math"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
@@ -65,4 +67,36 @@ func compareTypes(t *testing.T, program string) {
 		}
 	}
 	t.Logf("%d values compared, %d constants refused", values, constants)
+}
+
+// Sites of one marker can pass different types, and one can have what another lacks.
+func TestMixedTypes(t *testing.T) {
+	peer.Root(t)
+	peer.Header(t, "sys/sdt.h")
+	program := filepath.Join(t.TempDir(), "mixed")
+	run(t, peer.Need(t, "gcc")[0], "-O2", "-o", program, "testdata/mixed.c")
+	lines, events := hits(t, program, "mixed:*", nil)
+	if len(lines) != len(events) || len(events) != 19 {
+		t.Fatalf("%d lines and %d events", len(lines), len(events))
+	}
+	for i, ev := range events {
+		printed := strings.Fields(lines[i])
+		v, f, number := &ev.Values[0], &ev.Marker.Fields[0], printed[1]
+		if printed[0] != ev.Marker.Name || f.Unavailable != nil || !sameValue(&ev.Marker.Fields[1], &ev.Values[1], printed[2]) {
+			t.Errorf("event %d is of %s: %+v, %v, line %q", i, ev.Marker.Name, ev.Values, f.Unavailable, lines[i])
+		}
+		if v.Err != nil {
+			if !strings.Contains(v.Err.Error(), "a size of 16 bytes") {
+				t.Errorf("%s: %v", lines[i], v.Err)
+			}
+			continue
+		}
+		if f.KindOf(v) == field.Float64 { // of a float32 too
+			if n, err := parseFloat(number, 64); err != nil || math.Float64frombits(v.Bits) != n {
+				t.Errorf("%s: got %v", lines[i], math.Float64frombits(v.Bits))
+			}
+		} else if !sameValue(f, v, number) {
+			t.Errorf("%s: got %#x as %v in a field of %v", lines[i], v.Bits, f.KindOf(v), f.Kind)
+		}
+	}
 }

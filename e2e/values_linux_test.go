@@ -67,7 +67,7 @@ func hits(t *testing.T, path, patterns string, change func(*tracer.Marker)) (lin
 
 // sameValue reports whether a field's value is the number that the program printed.
 func sameValue(f *tracer.Field, v *tracer.Value, printed string) bool {
-	switch f.Kind {
+	switch f.KindOf(v) {
 	case field.Float32:
 		n, err := parseFloat(printed, 32)
 		return err == nil && (math.Float32bits(float32(n)) == uint32(v.Bits) || n != n && math.IsNaN(float64(math.Float32frombits(uint32(v.Bits)))))
@@ -75,7 +75,7 @@ func sameValue(f *tracer.Field, v *tracer.Value, printed string) bool {
 		n, err := parseFloat(printed, 64)
 		return err == nil && (math.Float64bits(n) == v.Bits || n != n && math.IsNaN(math.Float64frombits(v.Bits)))
 	}
-	if f.Kind.Signed() {
+	if f.KindOf(v).Signed() {
 		return strconv.FormatInt(int64(v.Bits), 10) == printed
 	}
 	return strconv.FormatUint(v.Bits, 10) == printed

@@ -115,8 +115,12 @@ func (p *probe) operand(raw *bpf.Raw, i int) Value {
 		return Value{Err: p.errs[i]}
 	}
 	o := &ops[i]
+	var own field.Kind
+	if k := operandKind(o); !holds(p.marker.Fields[i].Kind, k) {
+		own = k
+	}
 	if o.Kind == sdt.Constant {
-		return Value{Bits: o.Value}
+		return Value{Kind: own, Bits: p.widen(o, i, o.Value)}
 	}
 	bits, ok := raw.Value(i)
 	switch {
@@ -127,11 +131,15 @@ func (p *probe) operand(raw *bpf.Raw, i int) Value {
 	case o.Kind == sdt.Register:
 		bits >>= o.Shift
 	}
-	bits = extend(bits, o.Size, o.Signed && !o.Float)
+	return Value{Kind: own, Bits: p.widen(o, i, extend(bits, o.Size, o.Signed && !o.Float))}
+}
+
+// widen turns a float32 into a float64 for a field of those, which other sites pass.
+func (p *probe) widen(o *sdt.Operand, i int, bits uint64) uint64 {
 	if o.Float && o.Size == 4 && p.marker.Fields[i].Kind == field.Float64 {
-		bits = math.Float64bits(float64(math.Float32frombits(uint32(bits))))
+		return math.Float64bits(float64(math.Float32frombits(uint32(bits))))
 	}
-	return Value{Bits: bits}
+	return bits
 }
 
 // word reads up to 8 bytes as a number.

@@ -1,6 +1,10 @@
 package tracer
 
-import "time"
+import (
+	"time"
+
+	"github.com/waymark-trace/waymark/internal/field"
+)
 
 // Event is one hit of one marker. It belongs to the caller.
 type Event struct {
@@ -15,8 +19,11 @@ type Event struct {
 	Values    []Value // one per Marker.Fields
 }
 
-// Value is the value of one field. Which member holds it follows from the field's kind.
+// Value is the value of one field. Which member holds it follows from its kind: Field.KindOf.
 type Value struct {
+	// Kind is field.Invalid unless the field's kind cannot hold the value: the sites of one
+	// marker can pass different types, such as int64 and uint64, that have none in common.
+	Kind field.Kind
 	// Bits holds integers (extended to 64 bits by sign), booleans, pointers and raw float bits.
 	Bits uint64
 	// Text holds the bytes of a string or []byte, cut to the option's limit.
@@ -26,4 +33,12 @@ type Value struct {
 	// Err says why this event has no value: memory that could not be read, an operand that
 	// cannot be expressed.
 	Err error
+}
+
+// KindOf returns the kind of a value of the field.
+func (f *Field) KindOf(v *Value) field.Kind {
+	if v.Kind != field.Invalid {
+		return v.Kind
+	}
+	return f.Kind
 }

@@ -92,14 +92,15 @@ func operandFields(f *File, sites []sdt.Site) []Field {
 		_, unavailable := bpf.OperandPlan(f.machine, ops, 0)
 		for j := range ops {
 			k := operandKind(&ops[j])
-			if j == len(fields) {
+			switch {
+			case j == len(fields):
 				fields = append(fields, Field{Name: fmt.Sprintf("arg%d", j+1), Kind: k})
 				errs = append(errs, unavailable[j])
-				continue
-			}
-			fields[j].Kind = commonKind(fields[j].Kind, k)
-			if unavailable[j] == nil {
-				errs[j] = nil // there is a site whose events have it
+			case unavailable[j] != nil: // a site that never has it says nothing about its kind
+			case errs[j] != nil:
+				fields[j].Kind, errs[j] = k, nil
+			default:
+				fields[j].Kind = commonKind(fields[j].Kind, k)
 			}
 		}
 	}
@@ -141,8 +142,20 @@ func operandKind(o *sdt.Operand) field.Kind {
 	return field.Uint64
 }
 
+// holds reports whether a field of kind a holds all values of kind b. Kinds of operands are
+// integers of a size and floating-point numbers.
+func holds(a, b field.Kind) bool {
+	switch {
+	case a.IsFloat() || b.IsFloat():
+		return a.IsFloat() && b.IsFloat() && a.Size() >= b.Size()
+	case a.Signed() == b.Signed():
+		return a.Size() >= b.Size()
+	}
+	return a.Signed() && a.Size() > b.Size()
+}
+
 // commonKind is the smallest kind that holds values of both, for arguments that differ from
-// site to site.
+// site to site. Where there is none, values say their own: Value.Kind.
 func commonKind(a, b field.Kind) field.Kind {
 	switch {
 	case a == b:
@@ -150,7 +163,7 @@ func commonKind(a, b field.Kind) field.Kind {
 	case a.IsFloat() && b.IsFloat():
 		return field.Float64
 	case a.IsFloat() || b.IsFloat():
-		return field.Uint64 // bits of one sort or the other
+		return field.Uint64
 	case a.Signed() == b.Signed():
 		if a.Size() > b.Size() {
 			return a
@@ -170,5 +183,5 @@ func commonKind(a, b field.Kind) field.Kind {
 	case 2:
 		return field.Int32
 	}
-	return field.Int64 // uint64 does not fit: its upper half shows as negative
+	return field.Int64
 }

@@ -26,14 +26,19 @@ var errNoRegister = fmt.Errorf("no such register")
 func TestMarkersOfOperands(t *testing.T) {
 	f := &File{machine: elf.EM_X86_64, goid: -1}
 	bad := sdt.Operand{Kind: sdt.Unreadable, Size: 8, Float: true, Err: errNoRegister}
+	float := sdt.Operand{Kind: sdt.Register, Base: sdt.RAX, Size: 4, Float: true}
 	markers := markersOf(f, []sdt.Site{
 		site("many", 16, register(4, true), register(1, false), bad),
 		site("none", 32),
 		site("many", 48, register(4, false), register(8, false), register(8, false), bad),
 		site("none", 32, register(8, true)), // contradicts the one before
+		site("late", 64, sdt.Operand{Kind: sdt.Unreadable, Err: errNoRegister}),
+		site("late", 80, float),
+		site("late", 96, bad),
 	}, nil)
 	want := map[string][]Field{
 		"none": nil,
+		"late": {{Name: "arg1", Type: "float32", Kind: field.Float32}}, // of the one site that has it
 		"many": {
 			{Name: "arg1", Type: "int64", Kind: field.Int64},
 			{Name: "arg2", Type: "uint64", Kind: field.Uint64},
@@ -94,6 +99,19 @@ func TestCommonKind(t *testing.T) {
 		for _, pair := range [][2]field.Kind{{test.a, test.b}, {test.b, test.a}} {
 			if got := commonKind(pair[0], pair[1]); got != test.want {
 				t.Errorf("%v and %v are %v, want %v", pair[0], pair[1], got, test.want)
+			}
+		}
+	}
+}
+
+func TestHolds(t *testing.T) {
+	all := []field.Kind{field.Int8, field.Int16, field.Int32, field.Int64, field.Uint8, field.Uint16, field.Uint32, field.Uint64, field.Float32, field.Float64}
+	for _, a := range all {
+		for _, b := range all {
+			common := commonKind(a, b)
+			mixed := a.IsFloat() != b.IsFloat() || (common == field.Int64 && (a == field.Uint64 || b == field.Uint64))
+			if both := holds(common, a) && holds(common, b); both == mixed || !holds(a, a) {
+				t.Errorf("%v holds %v and %v: %t", common, a, b, both)
 			}
 		}
 	}

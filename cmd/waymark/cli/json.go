@@ -89,21 +89,22 @@ func (f jsonFields) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// jsonValue returns a field's value for encoding/json. Its type follows from the field's
-// kind alone, except that null stands for a value that could not be read.
+// jsonValue returns a field's value for encoding/json. Its type follows from the value's kind
+// alone, except that null stands for a value that could not be read.
 func jsonValue(f *tracer.Field, v *tracer.Value) any {
+	kind := f.KindOf(v)
 	switch {
 	case v.Err != nil || f.Unavailable != nil:
 		return nil
-	case f.Kind == field.Bool:
+	case kind == field.Bool:
 		return v.Bits != 0
-	case f.Kind == field.String:
+	case kind == field.String:
 		return string(whole(v)) // encoding/json replaces what is not UTF-8 by U+FFFD
-	case f.Kind == field.Bytes:
+	case kind == field.Bytes:
 		return base64.StdEncoding.EncodeToString(v.Text)
-	case f.Kind.IsFloat():
-		return jsonFloat(f.Kind, v.Bits)
-	case f.Kind.Signed():
+	case kind.IsFloat():
+		return jsonFloat(kind, v.Bits)
+	case kind.Signed():
 		return int64(v.Bits)
 	}
 	return v.Bits

@@ -25,20 +25,20 @@ func conversion(verb string) byte {
 // conversion that its format asks for. Widths and precisions belong to a line of the
 // program's own and are left out. A value that could not be read is "<unavailable>".
 func appendValue(b []byte, f *tracer.Field, v *tracer.Value) []byte {
-	verb := conversion(f.Verb)
+	verb, kind := conversion(f.Verb), f.KindOf(v)
 	switch {
 	case v.Err != nil || f.Unavailable != nil:
 		return append(b, unavailable...)
-	case f.Kind.HasLength():
+	case kind.HasLength():
 		return appendBytes(b, verb, v)
-	case f.Kind == field.Bool:
+	case kind == field.Bool:
 		return strconv.AppendBool(b, v.Bits != 0)
-	case f.Kind.IsFloat():
-		return appendFloat(b, verb, f.Kind, v.Bits)
-	case f.Kind == field.Pointer || f.Kind == field.Uintptr && verb == 'v':
-		return appendInteger(b, 'x', f.Kind, v.Bits)
-	case f.Kind.IsInteger():
-		return appendInteger(b, verb, f.Kind, v.Bits)
+	case kind.IsFloat():
+		return appendFloat(b, verb, kind, v.Bits)
+	case kind == field.Pointer || kind == field.Uintptr && verb == 'v':
+		return appendInteger(b, 'x', kind, v.Bits)
+	case kind.IsInteger():
+		return appendInteger(b, verb, kind, v.Bits)
 	}
 	return append(b, unavailable...)
 }
