@@ -1,7 +1,6 @@
 package vet
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,7 +43,7 @@ func TestPlanted(t *testing.T) {
 	for _, dir := range []string{"format", "name", "byname", "decl", "escape", "generic", "tracepoints", "keys"} {
 		t.Run(dir, func(t *testing.T) {
 			if needs := map[string]string{"tracepoints": "tracepoint", "keys": "statickey"}[dir]; needs != "" {
-				if _, err := os.Stat(filepath.Join(moduleRoot, needs)); err != nil {
+				if files, _ := filepath.Glob(filepath.Join(moduleRoot, needs, "*.go")); len(files) == 0 {
 					t.Skip("package ", needs, " is still to come")
 				}
 			}
