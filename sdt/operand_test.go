@@ -203,6 +203,9 @@ var arm64Tests = []operandTest{
 	{text: "8@[x5, w30, uxtw #3]", want: extended(sib(8, X5, X30, 8, 0), ZeroExtend)},
 	{text: "8f@[sp,w0,uxtw]", want: float(extended(sib(8, SP, X0, 1, 0), ZeroExtend))},
 
+	{text: "8@[x11, #:lo12:.LC3]", fail: "not a sum"},  // gcc -mcmodel=large
+	{text: "16f@[sp, 32]", fail: "a size of 16 bytes"}, // gcc: a long double
+	{text: "8f@v0", fail: "v0 is a floating-point"},    // gcc with STAP_SDT_ARG_CONSTRAINT=norw
 	{text: "8f@d0", fail: "d0 is a floating-point or vector register"},
 	{text: "4f@s31", fail: "vector register"},
 	{text: "8@v0.2d", fail: "vector register"},
