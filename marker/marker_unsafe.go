@@ -10,7 +10,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/stub"
 )
 
-//go:generate go run ../internal/cmd/genarity -o zarity_unsafe.go
+//go:generate go run ../internal/cmd/genarity -o zarity_unsafe.go marker
 
 // Basic is what a marker's argument can be: what every tracer understands. Named types of
 // these are welcome.

@@ -67,6 +67,7 @@ func (m *Marker0) fire() {
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead():
@@ -83,7 +84,7 @@ func (m *Marker0) fire() {
 func (m *Marker0) resume(call *point.Caller, after *point.Probe) {
 	s, p := m.loaded(), after
 	defer func() {
-		if p != nil {
+		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
 				m.resume(call, p)
@@ -92,6 +93,7 @@ func (m *Marker0) resume(call *point.Caller, after *point.Probe) {
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead() || !p.After(after):
@@ -171,6 +173,7 @@ func (m *Marker1[A]) fire(a A) {
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead():
@@ -187,7 +190,7 @@ func (m *Marker1[A]) fire(a A) {
 func (m *Marker1[A]) resume(call *point.Caller, after *point.Probe, a A) {
 	s, p := m.loaded(), after
 	defer func() {
-		if p != nil {
+		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
 				m.resume(call, p, a)
@@ -196,6 +199,7 @@ func (m *Marker1[A]) resume(call *point.Caller, after *point.Probe, a A) {
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead() || !p.After(after):
@@ -278,6 +282,7 @@ func (m *Marker2[A, B]) fire(a A, b B) {
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead():
@@ -294,7 +299,7 @@ func (m *Marker2[A, B]) fire(a A, b B) {
 func (m *Marker2[A, B]) resume(call *point.Caller, after *point.Probe, a A, b B) {
 	s, p := m.loaded(), after
 	defer func() {
-		if p != nil {
+		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
 				m.resume(call, p, a, b)
@@ -303,6 +308,7 @@ func (m *Marker2[A, B]) resume(call *point.Caller, after *point.Probe, a A, b B)
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead() || !p.After(after):
@@ -387,6 +393,7 @@ func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead():
@@ -403,7 +410,7 @@ func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
 func (m *Marker3[A, B, C]) resume(call *point.Caller, after *point.Probe, a A, b B, c C) {
 	s, p := m.loaded(), after
 	defer func() {
-		if p != nil {
+		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
 				m.resume(call, p, a, b, c)
@@ -412,6 +419,7 @@ func (m *Marker3[A, B, C]) resume(call *point.Caller, after *point.Probe, a A, b
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead() || !p.After(after):
@@ -498,6 +506,7 @@ func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead():
@@ -514,7 +523,7 @@ func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
 func (m *Marker4[A, B, C, D]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D) {
 	s, p := m.loaded(), after
 	defer func() {
-		if p != nil {
+		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
 				m.resume(call, p, a, b, c, d)
@@ -523,6 +532,7 @@ func (m *Marker4[A, B, C, D]) resume(call *point.Caller, after *point.Probe, a A
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead() || !p.After(after):
@@ -611,6 +621,7 @@ func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead():
@@ -627,7 +638,7 @@ func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
 func (m *Marker5[A, B, C, D, E]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E) {
 	s, p := m.loaded(), after
 	defer func() {
-		if p != nil {
+		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
 				m.resume(call, p, a, b, c, d, e)
@@ -636,6 +647,7 @@ func (m *Marker5[A, B, C, D, E]) resume(call *point.Caller, after *point.Probe, 
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead() || !p.After(after):
@@ -726,6 +738,7 @@ func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead():
@@ -742,7 +755,7 @@ func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
 func (m *Marker6[A, B, C, D, E, F]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F) {
 	s, p := m.loaded(), after
 	defer func() {
-		if p != nil {
+		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
 				m.resume(call, p, a, b, c, d, e, f)
@@ -751,6 +764,7 @@ func (m *Marker6[A, B, C, D, E, F]) resume(call *point.Caller, after *point.Prob
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead() || !p.After(after):
@@ -843,6 +857,7 @@ func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead():
@@ -859,7 +874,7 @@ func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
 func (m *Marker7[A, B, C, D, E, F, G]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F, g G) {
 	s, p := m.loaded(), after
 	defer func() {
-		if p != nil {
+		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
 				m.resume(call, p, a, b, c, d, e, f, g)
@@ -868,6 +883,7 @@ func (m *Marker7[A, B, C, D, E, F, G]) resume(call *point.Caller, after *point.P
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead() || !p.After(after):
@@ -962,6 +978,7 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead():
@@ -978,7 +995,7 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G
 func (m *Marker8[A, B, C, D, E, F, G, H]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F, g G, h H) {
 	s, p := m.loaded(), after
 	defer func() {
-		if p != nil {
+		if p != nil { // it panicked, or ended the goroutine
 			if v := recover(); v != nil {
 				p.Panicked(v)
 				m.resume(call, p, a, b, c, d, e, f, g, h)
@@ -987,6 +1004,7 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) resume(call *point.Caller, after *poin
 		}
 		call.Leave()
 	}()
+
 	for _, p = range s.Probes() {
 		switch {
 		case p.Dead() || !p.After(after):

@@ -87,3 +87,12 @@ var Stub = [StubSize]byte{
 	0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00,
 	0xc3,
 }
+
+// Tracepoints and keys begin with a magic of their own. Only the program itself looks for
+// them: their members are the business of their packages.
+const (
+	TracepointMagic0 = 0x6b72616d79617703 // "\x03waymark"
+	TracepointMagic1 = 0x2f8c60d914bb7ae5 // random
+	KeyMagic0        = 0x6b72616d79617704 // "\x04waymark"
+	KeyMagic1        = 0xb7e215093fd86ac1 // random
+)

@@ -16,6 +16,10 @@ type Probe struct {
 	Event any
 	Func  Func
 
+	// Arms is the armed word of a point that is armed as long as the probe is connected; nil
+	// where arming is apart from connecting.
+	Arms *uint32
+
 	state  *State
 	serial uint64
 	dead   atomic.Bool

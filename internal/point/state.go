@@ -50,6 +50,9 @@ func (s *State) Connect(p *Probe) {
 	p.state, p.serial = s, s.serial
 	list := append(slices.Clone(s.Probes()), p)
 	s.probes.Store(&list)
+	if p.Arms != nil {
+		s.setArms(p.Arms, s.arms+1)
+	}
 }
 
 // disconnect takes a probe off the list and reports whether it was on it.
@@ -62,6 +65,9 @@ func (s *State) disconnect(p *Probe) bool {
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(q *Probe) bool { return q == p })
 	s.probes.Store(&list)
+	if p.Arms != nil {
+		s.setArms(p.Arms, s.arms-1)
+	}
 	return true
 }
 
