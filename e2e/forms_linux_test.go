@@ -57,14 +57,15 @@ func registerForms() []form {
 				arg{text: fmt.Sprintf("%d@%%%s", size, names[1]), stored: "%" + names[0]},
 				arg{text: fmt.Sprintf("-%d@%%%s", size, names[0]), stored: "%" + names[0]})
 		}
-		args = append(args, arg{text: "8f@%" + names[0]}, arg{text: "4f@%" + names[1]}, arg{text: "4f@%" + names[0]})
+		args = append(args, arg{text: "8f@%" + names[0]}, arg{text: "4f@%" + names[1]}, arg{text: "4f@%" + names[0]},
+			arg{text: "f@%" + names[0], head: "8f"}, arg{text: "f@%" + names[1], head: "4f"})
 		all = append(all, form{load, args})
 	}
 	return append(all, form{"", []arg{{text: "8@%rsp"}, {text: "4@%esp"}, {text: "2@%sp"}, {text: "1@%spl"}}})
 }
 
 // sized are the sizes and types that memory is read as.
-var sized = []string{"1@", "-1@", "2@", "-2@", "4@", "-4@", "8@", "-8@", "4f@", "8f@", ""}
+var sized = []string{"1@", "-1@", "2@", "-2@", "4@", "-4@", "8@", "-8@", "4f@", "8f@", "f@", ""}
 
 // sizedForms are places or constants, each as every size and type.
 func sizedForms(setup string, places ...string) []form {
@@ -73,8 +74,11 @@ func sizedForms(setup string, places ...string) []form {
 		f := form{setup: setup}
 		for _, size := range sized {
 			a := arg{text: size + place}
-			if size == "" {
+			switch size {
+			case "":
 				a.head = "8"
+			case "f@":
+				a.head = "8f"
 			}
 			f.args = append(f.args, a)
 		}
@@ -160,28 +164,6 @@ func constantForms() []form {
 		"$32767", "$-32768", "$65535", "$2147483647", "$-2147483648", "$4294967295", "$0xFFFFFFFF", "$-0x80000000",
 		"$9223372036854775807", "$-9223372036854775808", "$18446744073709551615", "$0xffffffffffffffff",
 		"$0x123456789abcdef0", "$-0x8000000000000000")
-}
-
-// otherForms are notes of many operands, and of some that cannot be read among others that can.
-func otherForms() []form {
-	const setup = "movq cell+8(%rip), %rax\n leaq cell+8(%rip), %rbx\n movq %rax, %r15"
-	many := form{setup: setup}
-	for i := range 33 {
-		a := arg{text: []string{"8@%rax", "-4@(%rbx)", "1@%ah", "8@cell+8(%rip)", "-2@$-3", "8f@%r15"}[i%6]}
-		if i >= 32 {
-			a.reason = "more than 32 arguments"
-		}
-		many.args = append(many.args, a)
-	}
-	mixed := form{setup: setup}
-	for _, bad := range [][2]string{
-		{"8f@%xmm0", "which a probe cannot see"}, {"4f@%xmm15", "which a probe cannot see"}, {"8@%fs:-8", "segment register"},
-		{"-4@%fs:(%rdx)", "segment register"}, {"-16@%rsi", "a size of 16 bytes"}, {"16f@16(%rbp)", "a size of 16 bytes"}, {"8@", "neither"},
-		{"8f@.LC1(%rip)", "label of the compiler's"}, {"4@%r16", "no register"}, {"2@%ah", "has 1 byte"}, {"8@cell@GOTPCREL(%rip)", "not a sum"},
-	} {
-		mixed.args = append(mixed.args, arg{text: bad[0], reason: bad[1]}, arg{text: "-4@%eax"})
-	}
-	return []form{many, mixed, {}}
 }
 
 // Every form of operand, with real registers and memory, has the value that the CPU finds there.

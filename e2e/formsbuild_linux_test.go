@@ -10,7 +10,7 @@ import (
 )
 
 // head is what an operand begins with: sign, size and type.
-var head = regexp.MustCompile(`^(-?\d+f?)@`)
+var head = regexp.MustCompile(`^-?\d*f?@`)
 
 // sizeAndType returns the head of an operand, "8" for one that cannot be read, and what follows it.
 func (a *arg) sizeAndType() (size, body string) {
@@ -19,7 +19,7 @@ func (a *arg) sizeAndType() (size, body string) {
 	switch {
 	case a.reason != "":
 		return "8", body
-	case m == "":
+	case a.head != "":
 		return a.head, body
 	}
 	return strings.TrimSuffix(m, "@"), body

@@ -11,6 +11,28 @@ import (
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
+// otherForms are notes of many operands, and of some that cannot be read among others that can.
+func otherForms() []form {
+	const setup = "movq cell+8(%rip), %rax\n leaq cell+8(%rip), %rbx\n movq %rax, %r15"
+	many := form{setup: setup}
+	for i := range 33 {
+		a := arg{text: []string{"8@%rax", "-4@(%rbx)", "1@%ah", "8@cell+8(%rip)", "-2@$-3", "8f@%r15"}[i%6]}
+		if i >= 32 {
+			a.reason = "more than 32 arguments"
+		}
+		many.args = append(many.args, a)
+	}
+	mixed := form{setup: setup}
+	for _, bad := range [][2]string{
+		{"8f@%xmm0", "which a probe cannot see"}, {"4f@%xmm15", "which a probe cannot see"}, {"8@%fs:-8", "segment register"},
+		{"-4@%fs:(%rdx)", "segment register"}, {"-16@%rsi", "a size of 16 bytes"}, {"16f@16(%rbp)", "a size of 16 bytes"}, {"8@", "neither"},
+		{"8f@.LC1(%rip)", "label of the compiler's"}, {"4@%r16", "no register"}, {"2@%ah", "has 1 byte"}, {"8@cell@GOTPCREL(%rip)", "not a sum"},
+	} {
+		mixed.args = append(mixed.args, arg{text: bad[0], reason: bad[1]}, arg{text: "-4@%eax"})
+	}
+	return []form{many, mixed, {}}
+}
+
 // An operand that cannot be read costs its argument only, and list and trace say so and why.
 func TestUnavailable(t *testing.T) {
 	peer.Root(t)

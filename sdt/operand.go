@@ -52,6 +52,9 @@ func parseOperands(machine elf.Machine, args string) []Operand {
 		if err == nil {
 			err = parse(&o, body)
 		}
+		if err == nil && o.Float && o.Size < 4 {
+			err = fmt.Errorf("a floating-point number of %d bytes", o.Size)
+		}
 		if err != nil {
 			o.fail(err)
 		}
@@ -80,7 +83,8 @@ func cutOperand(args string) (first, rest string) {
 
 const blanks = " \t\n"
 
-// headLen is the length of the [-]N[f]@ that s begins with, 0 for none.
+// headLen is the length of the [-]N[f]@ that s begins with, 0 for none. SystemTap takes f@ as well,
+// a floating-point number without a size.
 func headLen(s string) int {
 	i := 0
 	if strings.HasPrefix(s, "-") {
@@ -90,11 +94,10 @@ func headLen(s string) int {
 	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
 		i++
 	}
-	if i == digits {
-		return 0
-	}
 	if i < len(s) && s[i] == 'f' {
 		i++
+	} else if i == digits {
+		return 0
 	}
 	if i < len(s) && s[i] == '@' {
 		return i + 1
@@ -115,11 +118,9 @@ func (o *Operand) parseHead() (body string, err error) {
 	switch head {
 	case "1", "2", "4", "8":
 		o.Size = int(head[0] - '0')
+	case "": // f@
 	default:
 		return "", fmt.Errorf("a size of %s bytes", clip(head))
-	}
-	if o.Float && o.Size < 4 {
-		return "", fmt.Errorf("a floating-point number of %d bytes", o.Size)
 	}
 	return body, nil
 }
