@@ -10,11 +10,31 @@ import (
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
+// hiddenSource is a program with a probe whose operand is a static variable.
+const hiddenSource = `
+.data
+.zero 24
+hidden: .long 0
+.text
+.globl main
+main: nop
+xorl %eax, %eax
+ret
+.section .note.GNU-stack,"",@progbits
+.section .note.stapsdt,"","note"
+.4byte 8, 2f-1f, 3
+.asciz "stapsdt"
+1: .8byte main, 0, 0
+.asciz "p"
+.asciz "n"
+.asciz "4@hidden(%rip)"
+2: .balign 4
+`
+
 // A stripped file's variables are found through its debug file, wherever gdb would find that,
 // and through no other's.
 func TestDebugFile(t *testing.T) {
 	peer.Need(t, "gcc", "objcopy", "strip")
-	peer.Header(t, "sys/sdt.h")
 	old := debugRoot
 	t.Cleanup(func() { debugRoot = old })
 	for name, test := range map[string]struct {
@@ -36,17 +56,11 @@ func TestDebugFile(t *testing.T) {
 			dir := t.TempDir()
 			debugRoot = t.TempDir()
 			build := func(name, more string) {
-				source := "#include <sys/sdt.h>\n" + more + "static volatile int hidden; int main(void) { STAP_PROBE1(p, n, hidden); return hidden++; }\n"
-				if err := os.WriteFile(filepath.Join(dir, "p.c"), []byte(source), 0o600); err != nil {
+				t.Helper()
+				if err := os.WriteFile(filepath.Join(dir, "p.s"), []byte(hiddenSource+more), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				run(t, dir, "gcc", append(strings.Fields("-O1 "+test.flags), "-o", name, "p.c", "-x", "assembler", "note.s")...)
-			}
-			// -O1 loads a volatile variable into a register: the operand is written by hand.
-			note := ".section .note.stapsdt,\"\",\"note\"\n.4byte 8, 2f-1f, 3\n.asciz \"stapsdt\"\n1: .8byte main, 0, 0\n" +
-				".asciz \"p\"\n.asciz \"m\"\n.asciz \"4@hidden(%rip)\"\n2: .balign 4\n.section .note.GNU-stack,\"\"\n"
-			if err := os.WriteFile(filepath.Join(dir, "note.s"), []byte(note), 0o600); err != nil {
-				t.Fatal(err)
+				run(t, dir, "gcc", append(strings.Fields(test.flags), "-o", name, "p.s")...)
 			}
 			build("p", "")
 			whole, err := Open(filepath.Join(dir, "p"))
@@ -57,13 +71,10 @@ func TestDebugFile(t *testing.T) {
 			run(t, dir, "strip", "p")
 			run(t, dir, "objcopy", "--add-gnu-debuglink=p.debug", "p")
 			if test.other {
-				build("q", "int more[100];\n")
+				build("q", ".data\nmore: .quad 0\n")
 				run(t, dir, "objcopy", "--only-keep-debug", "q", "p.debug")
 			}
-			to := test.at(dir, debugRoot, whole.BuildID+"xxx")
-			if whole.BuildID != "" {
-				to = test.at(dir, debugRoot, whole.BuildID)
-			}
+			to := test.at(dir, debugRoot, whole.BuildID)
 			if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -82,29 +93,25 @@ func checkHidden(t *testing.T, path string, whole *File, debug, fail string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, s := range f.Sites {
-		if s.Name != "m" {
-			continue
-		}
-		got := s.Operands[0]
-		if fail != "" {
-			if got.Kind != Unreadable || !strings.Contains(got.Err.Error(), fail) {
-				t.Errorf("got %v, want %q", got, fail)
-			}
-			return
-		}
-		if want := whole.Sites[i].Operands[0]; got != want || got.Kind != Memory {
-			t.Errorf("got %v, want %v", got, want)
-		}
-		if want := symbolAddress(t, debug, "hidden"); uint64(s.Address)+uint64(got.Disp) != want {
-			t.Errorf("got %v at %#x, want %#x", got, s.Address, want)
-		}
-		if plain, err := readPlain(path); err != nil || plain.Sites[i].Operands[0].Kind != Unreadable {
-			t.Errorf("without a path: %+v, %v", plain, err)
+	if len(f.Sites) != 1 || len(f.Sites[0].Operands) != 1 {
+		t.Fatalf("got %+v", f)
+	}
+	got := f.Sites[0].Operands[0]
+	if fail != "" {
+		if got.Kind != Unreadable || !strings.Contains(got.Err.Error(), fail) {
+			t.Errorf("got %v, want %q", got, fail)
 		}
 		return
 	}
-	t.Errorf("no note: %+v", f)
+	if want := whole.Sites[0].Operands[0]; got != want || got.Kind != Memory {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if want := symbolAddress(t, debug, "hidden"); uint64(f.Sites[0].Address)+uint64(got.Disp) != want {
+		t.Errorf("got %v at %#x, want %#x", got, f.Sites[0].Address, want)
+	}
+	if plain, err := readPlain(path); err != nil || plain.Sites[0].Operands[0].Kind != Unreadable {
+		t.Errorf("without a path: %+v, %v", plain, err)
+	}
 }
 
 func readPlain(path string) (*File, error) {
