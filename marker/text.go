@@ -129,13 +129,16 @@ func (s *spec) text(b []byte, char byte, v Value) (text []byte, numeric bool) {
 }
 
 func (s *spec) integer(b []byte, char byte, v Value) []byte {
-	base := map[byte]int{'x': 16, 'X': 16, 'p': 16, 'o': 8, 'b': 2}[char]
-	prefix := s.alt && (char == 'x' || char == 'X') || char == 'p'
-	if v.kind == field.Pointer && char == 'v' {
+	base, prefix := 10, false
+	switch {
+	case char == 'p' || v.kind == field.Pointer:
 		base, prefix = 16, true
-	}
-	if base == 0 {
-		base = 10
+	case char == 'x' || char == 'X':
+		base, prefix = 16, s.alt
+	case char == 'o':
+		base = 8
+	case char == 'b':
+		base = 2
 	}
 	magnitude, negative := v.Uint(), false
 	if v.kind.Signed() && v.Int() < 0 {
@@ -152,12 +155,24 @@ func (s *spec) integer(b []byte, char byte, v Value) []byte {
 	if prefix {
 		b = append(b, '0', 'x')
 	}
-	digits := strconv.AppendUint(nil, magnitude, base)
+	var room [64]byte
+	digits := strconv.AppendUint(room[:0], magnitude, base)
 	b = appendRepeat(b, '0', s.precision-len(digits))
+	at := len(b)
+	b = append(b, digits...)
 	if char == 'X' {
-		return append(b, bytes.ToUpper(digits)...)
+		for i, c := range b[at:] {
+			b[at+i] = upper(c)
+		}
 	}
-	return append(b, digits...)
+	return b
+}
+
+func upper(c byte) byte {
+	if 'a' <= c && c <= 'z' {
+		return c - 'a' + 'A'
+	}
+	return c
 }
 
 func (s *spec) float(b []byte, char byte, v Value) []byte {
