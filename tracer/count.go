@@ -21,8 +21,8 @@ type counts interface {
 // from Find for the same target.
 //
 // A hit costs the target a uprobe, about half a microsecond, and the counter no system call.
-// Until Close the kernel keeps the reference counters raised; it lowers them itself when this
-// process ends in any way.
+// Until Close the kernel keeps the reference counters raised. When this process ends in any
+// other way they are lowered right after.
 func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
 	if err := t.checkAttach(markers); err != nil {
 		return nil, err
