@@ -14,14 +14,24 @@ func (m *Marker) Arm() error {
 	if m.magic != [2]uint64{magic0, magic1} {
 		return errors.New("arming a marker that no function of package marker made")
 	}
-	m.stateOf().Arm(&m.armed)
+	s := m.stateOf()
+	s.arming.Lock()
+	defer s.arming.Unlock()
+	s.arms++
+	s.Arm(&m.armed)
 	return nil
 }
 
-// Disarm undoes one Arm. Probes that are running finish.
+// Disarm undoes one Arm of this marker, not one by its name. Probes that are running finish.
 func (m *Marker) Disarm() error {
-	if s := m.loaded(); s != nil && s.Disarm(&m.armed) {
-		return nil
+	if s := m.loaded(); s != nil {
+		s.arming.Lock()
+		defer s.arming.Unlock()
+		if s.arms > 0 {
+			s.arms--
+			s.Disarm(&m.armed)
+			return nil
+		}
 	}
 	return field.Wrap("disarming "+m.quoted(), ErrNotArmed)
 }

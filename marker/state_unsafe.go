@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -18,6 +19,9 @@ type state struct {
 	// declared is nil until the argument types are known, which only code of the marker's own
 	// type can tell: its slow path and its Register.
 	declared atomic.Pointer[declaration]
+
+	arming sync.Mutex
+	arms   int // by Marker.Arm; those by name are counted with the name
 }
 
 // declaration is what a marker's name, format and argument types come to.

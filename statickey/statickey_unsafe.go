@@ -120,7 +120,7 @@ func Find(name string) []*Key {
 }
 
 func keys() []*Key {
-	point.Scan([2]uint64{magic0, magic1}, func(p unsafe.Pointer) {
+	point.Scan([2]uint64{magic0, magic1}, func(p unsafe.Pointer, _ bool) {
 		if k := (*Key)(p); k.version == version {
 			used.Add(k)
 		}

@@ -35,7 +35,7 @@ var used point.Set[*Tracepoint]
 // by reading the program's data, a few milliseconds for the largest of programs; others once
 // a probe was registered.
 func All() []Info {
-	point.Scan([2]uint64{magic0, magic1}, func(p unsafe.Pointer) {
+	point.Scan([2]uint64{magic0, magic1}, func(p unsafe.Pointer, _ bool) {
 		if m := (*Tracepoint)(p); m.version == version && m.arity <= markerabi.MaxArity {
 			used.Add(m)
 		}

@@ -8,10 +8,11 @@ var bounds [4]uintptr
 
 // Scan calls found with every place in the program's data that begins with magic, which the
 // linker aligned to a word. It reads all of the data, some milliseconds for the largest of
-// programs, and takes no lock.
+// programs, and takes no lock. What is initialized lies where the compiler laid it out; what is
+// not was written by the program, which may be doing so now.
 //
 //go:norace
-func Scan(magic [2]uint64, found func(unsafe.Pointer)) {
+func Scan(magic [2]uint64, found func(at unsafe.Pointer, initialized bool)) {
 	for i := 0; i < len(bounds); i += 2 {
 		start, end := bounds[i], bounds[i+1]
 		const word, size = unsafe.Sizeof(uintptr(0)), unsafe.Sizeof(magic)
@@ -20,7 +21,7 @@ func Scan(magic [2]uint64, found func(unsafe.Pointer)) {
 			// Data is not of the heap: it neither moves nor is freed.
 			p := *(*unsafe.Pointer)(unsafe.Pointer(&at))
 			if *(*uint64)(p) == magic[0] && *(*uint64)(unsafe.Add(p, 8)) == magic[1] {
-				found(p)
+				found(p, i == 0)
 			}
 		}
 	}
