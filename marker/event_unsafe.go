@@ -34,6 +34,11 @@ func (e *Event) Format() string { return e.marker.format }
 // Data returns what was given to [Register].
 func (e *Event) Data() any { return e.data }
 
+// Goroutine returns the number of the goroutine that marks: the one in tracebacks and in the
+// output of waymark trace, which no other goroutine of the process ever has. It takes a few
+// nanoseconds, and may be called during the event only.
+func (e *Event) Goroutine() uint64 { return point.Goroutine() }
+
 // Fields describes the arguments. The caller must not change what it returns.
 func (e *Event) Fields() []Field { return e.declared.fields }
 
