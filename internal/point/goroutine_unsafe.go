@@ -11,17 +11,23 @@ import (
 // Goroutine returns the number of this goroutine: the one in tracebacks, which no other
 // goroutine of the process ever has.
 func Goroutine() uint64 {
-	if offset := numberOffset(); offset != 0 {
-		return numberAt(getg(), offset)
+	number.search.Do(func() { number.offset = numberOffset() })
+	if number.offset != 0 {
+		return numberAt(getg(), number.offset)
 	}
 	return printedNumber()
+}
+
+var number struct {
+	search sync.Once
+	offset uintptr
 }
 
 // numberOffset returns where in the runtime's descriptors the number of the goroutine lies, 0 when
 // it is not known. The runtime has no interface for it; what it prints is the only documented
 // one, and takes microseconds. So the place is searched, once, and believed if it holds
 // what the runtime prints for several goroutines. No table of releases can go stale here.
-var numberOffset = sync.OnceValue(func() uintptr {
+func numberOffset() uintptr {
 	var places []uintptr
 	for at := uintptr(minNumber); at < searched; at += unsafe.Sizeof(at) {
 		places = append(places, at)
@@ -45,7 +51,7 @@ var numberOffset = sync.OnceValue(func() uintptr {
 		return 0
 	}
 	return places[0]
-})
+}
 
 const (
 	minNumber = 8                              // descriptors begin with the bounds of the stack
