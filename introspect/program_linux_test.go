@@ -1,0 +1,257 @@
+package introspect
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waymark-trace/waymark/internal/gobuild"
+	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/internal/peer"
+)
+
+// program is testdata/points, running.
+type program struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	in  io.Writer
+	out *bufio.Scanner
+}
+
+func start(t *testing.T, path string) *program {
+	t.Helper()
+	p := &program{t: t, cmd: exec.Command(path)}
+	in, err := p.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); p.cmd.Wait() })
+	p.in, p.out = in, bufio.NewScanner(out)
+	p.out.Buffer(nil, 1<<20)
+	return p
+}
+
+// ask sends a command and returns what the program prints until a dot.
+func (p *program) ask(command string) string {
+	p.t.Helper()
+	fmt.Fprintln(p.in, command)
+	var b strings.Builder
+	for p.out.Scan() {
+		if p.out.Text() == "." {
+			return b.String()
+		}
+		fmt.Fprintln(&b, p.out.Text())
+	}
+	p.t.Fatalf("the program ended: %v", p.out.Err())
+	return ""
+}
+
+// points returns the program's points by name, and whether it named an error.
+func (p *program) points() map[string]Point {
+	p.t.Helper()
+	var got struct {
+		Points []Point
+		Error  string
+	}
+	if err := json.Unmarshal([]byte(p.ask("json")), &got); err != nil {
+		p.t.Fatal(err)
+	}
+	if got.Error != "" {
+		p.t.Error(got.Error)
+	}
+	named := map[string]Point{}
+	for _, point := range got.Points {
+		named[point.Kind+" "+point.Name] = point
+	}
+	return named
+}
+
+// declared is where testdata/points declares its points.
+var declared = map[string]string{
+	"marker dotted:start":          ownPath + "/testdata/points/v3.x.Start",
+	"marker points:heap":           ".",
+	"marker points:inside":         "main.group+8",
+	"marker points:later":          ".",
+	"marker points:same":           "main.again",
+	"marker points:start":          "main.start",
+	"marker points:unused":         "main.unused",
+	"marker unnamed":               "main.unnamed",
+	"tracepoint points:evict":      "main.evict",
+	"tracepoint points:not-a-name": "main.wrong",
+	"key points:verbose":           "main.verbose",
+}
+
+func TestProgram(t *testing.T) {
+	var configs []gobuild.Config
+	for _, v := range gobuild.Versions {
+		for _, pie := range []bool{false, true} {
+			for _, strip := range []bool{false, true} {
+				configs = append(configs, gobuild.Config{Go: v, PIE: pie, Strip: strip})
+			}
+		}
+	}
+	if _, err := exec.LookPath("gcc"); err == nil && !testing.Short() {
+		configs = append(configs, gobuild.Config{PIE: true, External: true}, gobuild.Config{Race: true})
+	}
+	for _, c := range configs {
+		t.Run(c.String(), func(t *testing.T) {
+			path := gobuild.Build(t, c, "testdata/points")
+			var symbols map[string]uint64
+			if !c.Strip {
+				symbols = nm(t, path)
+			}
+			checkProgram(t, path, symbols, false)
+			if _, err := link.File(path, ""); err != nil {
+				t.Fatal(err)
+			}
+			checkProgram(t, path, symbols, true)
+		})
+	}
+}
+
+// checkProgram compares what the program says with its symbols, nil when it is stripped, and
+// with what it is after having been linked or not.
+func checkProgram(t *testing.T, path string, symbols map[string]uint64, linked bool) {
+	t.Helper()
+	p := start(t, path)
+	points := p.points()
+	got := map[string]string{}
+	moved := map[uint64]bool{}
+	for name, point := range points {
+		got[name] = point.Package + "." + point.Variable
+		if symbol, _, _ := strings.Cut(strings.Replace(got[name], "v3.x", "v3%2ex", 1), "+"); symbol != "." {
+			moved[uint64(point.Address)-symbols[symbol]&^7] = true // the same for all but what lies within another
+		}
+	}
+	want := declared
+	if symbols == nil {
+		want = map[string]string{}
+		for name := range declared {
+			want[name] = "."
+		}
+	} else if len(moved) != 2 {
+		t.Errorf("addresses differ from those of go tool nm by %v, want one number and, for main.group, that and 8", moved)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("declared (-want +got)\n%s", d)
+	}
+
+	fields, sites := []Field{{"path", "", "%s"}, {"attempt", "", "%d"}}, []string(nil)
+	if linked {
+		fields[0].Type, fields[1].Type = "main.label", "int"
+		sites = []string{"main.pass " + place(t, "start.Mark(")}
+	}
+	checkStart(t, points["marker points:start"], fields, sites)
+	p.ask("mark") // nobody looks: still nothing is known but what link wrote
+	points = p.points()
+	checkStart(t, points["marker points:start"], fields, sites)
+
+	if got := points["marker points:later"]; !got.Pending || got.Armed != 0 || !cmp.Equal(got.Probes, []string{"main.logged"}) {
+		t.Errorf("what a probe waits for is %+v", got)
+	}
+	if got := points["marker points:heap"]; got.Armed != 1 || got.Hits != 1 || len(got.Probes) != 1 {
+		t.Errorf("a marker on the heap, armed and passed once, is %+v", got)
+	}
+	if got := points["tracepoint points:evict"]; got.Armed != 0 || got.Hits != 1 || got.Panics != 1 || !cmp.Equal(got.Fields, []Field{{"arg1", "*main.entry", ""}, {"arg2", "error", ""}}) {
+		t.Errorf("a tracepoint whose probe panicked is %+v", got)
+	}
+	if got := points["key points:verbose"]; got.Armed != 1 {
+		t.Errorf("a key that is on is %+v", got)
+	}
+	if got := points["tracepoint points:not-a-name"]; got.Problem == "" {
+		t.Errorf("a tracepoint with a wrong name is %+v", got)
+	}
+}
+
+func checkStart(t *testing.T, p Point, fields []Field, sites []string) {
+	t.Helper()
+	var got []string
+	for _, s := range p.Sites {
+		file := s.File[strings.LastIndex(s.File, "/points/")+1:]
+		got = append(got, fmt.Sprintf("%s %s:%d", s.Function, file, s.Line))
+	}
+	if d := cmp.Diff(sites, got); d != "" {
+		t.Errorf("sites (-want +got)\n%s", d)
+	}
+	if d := cmp.Diff(fields, p.Fields); d != "" {
+		t.Errorf("fields (-want +got)\n%s", d)
+	}
+}
+
+// place returns file:line of the only line of testdata/points/main.go with this text.
+func place(t *testing.T, text string) string {
+	t.Helper()
+	source, err := os.ReadFile("testdata/points/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, ok := strings.Cut(string(source), text)
+	if !ok {
+		t.Fatalf("no %q in the source", text)
+	}
+	return fmt.Sprintf("points/main.go:%d", 1+strings.Count(before, "\n"))
+}
+
+// The file is found also when its name is gone.
+func TestRemovedExecutable(t *testing.T) {
+	p := start(t, gobuild.Build(t, gobuild.Config{}, "testdata/points"))
+	p.ask("gone")
+	if got := p.points()["marker points:start"]; got.Variable != "start" {
+		t.Errorf("after the executable was removed a point is %+v", got)
+	}
+}
+
+// While waymark stat counts, the program sees its own reference counters raised.
+func TestKernelHalf(t *testing.T) {
+	peer.Root(t)
+	path := gobuild.Build(t, gobuild.Config{}, "testdata/points")
+	if _, err := link.File(path, ""); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, path)
+	stat := exec.Command(gobuild.Build(t, gobuild.Config{}, "../cmd/waymark"), "stat", "-p", fmt.Sprint(p.cmd.Process.Pid), "points:start")
+	if err := stat.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitKernel := func(want int) Point {
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			point := p.points()["marker points:start"]
+			if point.Kernel == want {
+				return point
+			}
+			if time.Now().After(end) {
+				t.Fatalf("kernel %d, want %d", point.Kernel, want)
+			}
+		}
+	}
+	waitKernel(1)
+	p.ask("mark")
+	if got := waitKernel(1); got.Hits != 1 || got.Armed != 0 || got.Fields[0].Type != "main.label" {
+		t.Errorf("a marker that the kernel looks at, passed once, is %+v", got)
+	}
+	if got := strings.Join(strings.Fields(p.ask("text")), " "); !strings.Contains(got, " points:start path main.label, attempt int 0 1 0 1 0 0 main.start") {
+		t.Errorf("the table does not have it:\n%s", got)
+	}
+	if err := stat.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := stat.Wait(); err != nil {
+		t.Error(err)
+	}
+	waitKernel(0)
+}
