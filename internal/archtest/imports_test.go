@@ -80,6 +80,14 @@ var rules = []rule{
 		direct: true,
 		why:    "what traces programs does not link a compiler's front end",
 	},
+	{
+		what:  "introspection",
+		parts: []string{"introspect"},
+		bad: func(dep string) bool {
+			return isForeign(dep) || isIn(dep, engines...) || isOwn(dep) && !isIn(dep, "internal", "marker", "tracepoint", "statickey", "introspect")
+		},
+		why: "a program that shows its own points takes on nothing but the standard library",
+	},
 }
 
 func isOwn(path string) bool { return strings.HasPrefix(path, module+"/") }
@@ -148,6 +156,7 @@ func TestRulesBite(t *testing.T) {
 		{"cmd/waymark/cli", module + "/internal/bpf", 5},
 		{"vet", module + "/marker", 6},
 		{"tracer", "golang.org/x/tools/go/packages", 7},
+		{"introspect", module + "/internal/procfs", 8},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {
