@@ -15,7 +15,6 @@ import (
 var (
 	plain  = marker.New2[string, int]("test:plain", "path %s attempt %d")
 	silent = marker.New0("test:silent", "")
-	shared = marker.New1[int]("test:shared", "n %d")
 	costs  = marker.New3[int, string, float64]("test:costs", "n %d s %s f %g")
 	self   = marker.New1[int]("test:self", "n %d")
 	bad    = marker.New1[int]("test:bad", "n %s") //waymark:ignore a wrong format is what is tested
