@@ -37,8 +37,10 @@ func prepare(t Target, markers []*Marker, index func(marker, probe int) int) (*p
 
 func (p *plan) prepare(markers []*Marker, index func(marker, probe int) int) error {
 	op := fmt.Sprintf("attaching to %s", describe(markers))
-	if err := checkProcess(p.target.PID, markers); err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+	for _, pid := range p.target.pids() {
+		if err := checkProcess(pid, markers); err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
 	}
 	if err := attachPermission(op); err != nil {
 		return err

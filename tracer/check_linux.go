@@ -8,11 +8,8 @@ import (
 	"github.com/waymark-trace/waymark/internal/procfs"
 )
 
-// checkProcess reports whether pid, when there is one, is the process Find saw.
+// checkProcess reports whether pid is the process Find saw.
 func checkProcess(pid int, markers []*Marker) error {
-	if pid == 0 {
-		return nil
-	}
 	if pid == os.Getpid() {
 		return errors.New("this is the tracing process itself")
 	}
@@ -28,7 +25,7 @@ func checkProcess(pid int, markers []*Marker) error {
 	return nil
 }
 
-// checkProgram reports whether pid, when there is one, still runs the program Find saw: execve
+// checkProgram reports whether pid still runs the program Find saw: execve
 // changes nothing that checkProcess looks at. One of the files is enough, because a process
 // may have unloaded a library meanwhile.
 func checkProgram(pid int, markers []*Marker) error {
@@ -59,9 +56,14 @@ func checkProgram(pid int, markers []*Marker) error {
 
 // checkAttached reports whether what was attached to is what Find saw. Both can have changed
 // while the kernel was at work, so it comes afterwards.
-func checkAttached(pid int, markers []*Marker) error {
-	if err := checkProcess(pid, markers); err != nil {
-		return err
+func checkAttached(pids []int, markers []*Marker) error {
+	for _, pid := range pids {
+		if err := checkProcess(pid, markers); err != nil {
+			return err
+		}
+		if err := checkProgram(pid, markers); err != nil {
+			return err
+		}
 	}
-	return checkProgram(pid, markers)
+	return nil
 }

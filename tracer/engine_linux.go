@@ -19,11 +19,11 @@ func newCounts(t Target, markers []*Marker, o Options) (counts, error) {
 		return nil, err
 	}
 	defer p.close()
-	c, err := bpf.NewCounter(p.files, len(markers), bpf.Options{PID: t.PID, Mode: forceMode})
+	c, err := bpf.NewCounter(p.files, len(markers), bpf.Options{PIDs: t.pids(), Mode: forceMode})
 	if err != nil {
 		return nil, p.explain(err)
 	}
-	if err := checkAttached(t.PID, markers); err != nil {
+	if err := checkAttached(t.pids(), markers); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -41,12 +41,12 @@ func newEvents(t Target, markers []*Marker, o Options) (events, error) {
 	}
 	defer p.close()
 	tr, err := bpf.NewTracer(p.files, bpf.Options{
-		PID: t.PID, Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize,
+		PIDs: t.pids(), Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize,
 	})
 	if err != nil {
 		return nil, p.explain(err)
 	}
-	if err := checkAttached(t.PID, markers); err != nil {
+	if err := checkAttached(t.pids(), markers); err != nil {
 		tr.Close()
 		return nil, err
 	}

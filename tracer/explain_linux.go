@@ -24,8 +24,8 @@ func (p *plan) explain(err error) error {
 	site := &pr.marker.Sites[pr.site]
 	op := fmt.Sprintf("attaching to %s in %s at %#x", pr.marker.FullName(), pr.marker.File.Path, uint64(site.Address))
 	switch err := at.Err; {
-	case p.target.PID != 0 && procfs.Gone(err):
-		return fmt.Errorf("%s: process %d: %w", op, p.target.PID, ErrNoProcess)
+	case at.PID != 0 && procfs.Gone(err):
+		return fmt.Errorf("%s: process %d: %w", op, at.PID, ErrNoProcess)
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return permission(op, procfs.Perfmon, err)
 	case errors.Is(err, unix.EINVAL) && p.conflicts(at):

@@ -7,7 +7,7 @@ import (
 
 // Find returns the markers of a target, by file and in the order of their notes.
 //
-//   - PID: the executable and every file the process maps executable now, each once. The
+//   - PID, PIDs: the executable and every file the processes map executable now, each once. The
 //     files read are the mapped ones even when they were deleted or replaced, or lie in
 //     another mount namespace, as far as the privilege at hand allows.
 //   - Path: that file.
@@ -44,6 +44,9 @@ func (t Target) check() error {
 	if t.PID != 0 {
 		n++
 	}
+	if len(t.PIDs) > 0 {
+		n++
+	}
 	if t.Path != "" {
 		n++
 	}
@@ -54,9 +57,12 @@ func (t Target) check() error {
 	case n == 0:
 		return errors.New("target names nothing: give a PID, a path or a command")
 	case n > 1:
-		return errors.New("target names more than one of PID, path and command")
-	case t.PID < 0:
-		return errors.New("target: a PID is positive")
+		return errors.New("target names more than one of PID, PIDs, path and command")
+	}
+	for _, pid := range t.pids() {
+		if pid <= 0 {
+			return errors.New("target: a PID is positive")
+		}
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 
 func find(ctx context.Context, t Target) ([]*Marker, error) {
 	switch {
-	case t.PID != 0:
-		return findPID(ctx, t.PID)
+	case len(t.pids()) > 0:
+		return findPIDs(ctx, t.pids())
 	case t.Path != "":
 		return findPath(t.Path)
 	}
@@ -48,11 +48,24 @@ func findPath(path string) ([]*Marker, error) {
 	return markers, nil
 }
 
-func findPID(ctx context.Context, pid int) ([]*Marker, error) {
+func findPIDs(ctx context.Context, pids []int) (markers []*Marker, err error) {
 	s := newScan()
-	markers, errs, err := s.process(ctx, pid)
-	if err != nil {
-		return nil, err
+	var errs []error
+	known := map[*File]bool{}
+	for _, pid := range pids {
+		found, problems, err := s.process(ctx, pid)
+		if err != nil {
+			return nil, err
+		}
+		errs = append(errs, problems...)
+		for _, m := range found {
+			if !known[m.File] {
+				markers = append(markers, m)
+			}
+		}
+		for _, m := range found {
+			known[m.File] = true
+		}
 	}
 	if len(markers) == 0 {
 		return nil, errors.Join(errs...)

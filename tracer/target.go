@@ -1,13 +1,33 @@
 package tracer
 
-// Target says where to look for markers. Exactly one of PID, Path and Command is set.
+import "slices"
+
+// Target says where to look for markers. Exactly one of PID, PIDs, Path and Command is set.
 type Target struct {
-	// PID is a running process: its executable and every library it maps now.
+	// PID is a running process with all its threads: its executable and every library it
+	// maps now.
 	PID int
+	// PIDs are several of them. Each costs a link in the kernel for each file; other
+	// processes that map the same files are left alone.
+	PIDs []int
 	// Path is an executable or library: every process that maps it, now and later.
 	Path string
 	// Command is started by Start and attached before its first instruction.
 	Command []string
+}
+
+// pids returns the processes of PID or PIDs, each once.
+func (t Target) pids() []int {
+	if t.PID != 0 {
+		return []int{t.PID}
+	}
+	var pids []int
+	for _, pid := range t.PIDs {
+		if !slices.Contains(pids, pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // Options are how Count and Trace attach. The zero value is what most callers want.

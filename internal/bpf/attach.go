@@ -24,7 +24,7 @@ type File struct {
 
 // Options are how to attach. The zero value is every process.
 type Options struct {
-	PID        int // the only process, 0 for all
+	PIDs       []int // the only processes, none for all
 	Mode       Mode
 	MaxString  int  // bytes of a string that events carry
 	BufferSize int  // bytes of the ring
@@ -53,6 +53,7 @@ func (m Mode) String() string { return modeNames[m] }
 type AttachError struct {
 	File int // index in the files given
 	Site int // index in the file's sites, -1 when it is not known which
+	PID  int // of Options, 0 when it is not one process's fault
 	Err  error
 }
 

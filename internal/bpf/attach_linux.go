@@ -63,7 +63,7 @@ func (a *attachment) attach(files []File, units []unit, o Options) error {
 	}
 	var err error
 	for _, m := range modes {
-		if err = a.by(m, files, units, o.PID); !errors.Is(err, ebpf.ErrNotSupported) {
+		if err = a.by(m, files, units, o.PIDs); !errors.Is(err, ebpf.ErrNotSupported) {
 			return err
 		}
 	}
@@ -71,8 +71,8 @@ func (a *attachment) attach(files []File, units []unit, o Options) error {
 }
 
 // by attaches in one way.
-func (a *attachment) by(m Mode, files []File, units []unit, pid int) error {
-	r := &request{Mode: m, PID: pid, Files: len(files)}
+func (a *attachment) by(m Mode, files []File, units []unit, pids []int) error {
+	r := &request{Mode: m, PIDs: pids, Files: len(files)}
 	var at [][]placed // the sites of each batch
 	for i := range units {
 		u := &units[i]
@@ -103,7 +103,7 @@ func (a *attachment) by(m Mode, files []File, units []unit, pid int) error {
 	if err == nil && refused != nil {
 		err = refused.err
 		if i, j := refused.batch, refused.site; i >= 0 && i < len(at) && j >= 0 && j < len(at[i]) {
-			err = &AttachError{at[i][j].file, at[i][j].site, err}
+			err = &AttachError{at[i][j].file, at[i][j].site, refused.pid, err}
 		}
 	}
 	if err != nil {

@@ -21,12 +21,12 @@ type owner struct{ links []link.Link }
 func (o *owner) Do(b []byte, fds []int) []byte {
 	r, err := decodeRequest(b, len(fds))
 	if err != nil {
-		return (&refusal{-1, -1, err}).encode()
+		return (&refusal{-1, -1, 0, err}).encode()
 	}
 	programs, err := programsOf(fds[r.Files:])
 	defer closePrograms(programs) // links hold them
 	if err != nil {
-		return (&refusal{-1, -1, err}).encode()
+		return (&refusal{-1, -1, 0, err}).encode()
 	}
 	return o.attach(r, fds[:r.Files], programs).encode()
 }
@@ -46,7 +46,7 @@ func (o *owner) attach(r *request, files []int, programs []*ebpf.Program) *refus
 	for i, fd := range files {
 		// A path that is this very open file, for as long as it stays open.
 		if execs[i], err = link.OpenExecutable(fmt.Sprintf("/proc/self/fd/%d", fd)); err != nil {
-			return &refusal{-1, -1, err}
+			return &refusal{-1, -1, 0, err}
 		}
 	}
 	var links []link.Link
@@ -56,22 +56,35 @@ func (o *owner) attach(r *request, files []int, programs []*ebpf.Program) *refus
 		if r.Mode != Multi {
 			try = events
 		}
-		made, site, err := try(r, execs[b.File], programs[b.Program], b.Sites)
-		links = append(links, made...)
-		if err != nil {
-			_ = detach(links)
-			return &refusal{i, site, err}
+		for _, pid := range orEvery(r.PIDs) {
+			made, site, err := try(r.Mode, pid, execs[b.File], programs[b.Program], b.Sites)
+			links = append(links, made...)
+			if err != nil {
+				_ = detach(links)
+				return &refusal{i, site, pid, err}
+			}
 		}
 	}
 	o.links = append(o.links, links...)
 	return nil
 }
 
+// orEvery is what the kernel calls every process when there are no pids. One link for each
+// process, rather than one for all whose program looks at the process: the kernel then writes
+// breakpoints into these processes only, and others that map the file run as before
+// (consumer_filter, kernel/events/uprobes.c).
+func orEvery(pids []int) []int {
+	if len(pids) == 0 {
+		return []int{0}
+	}
+	return pids
+}
+
 // multi makes one link for all sites. With an error it returns the site to blame.
-func multi(r *request, ex *link.Executable, prog *ebpf.Program, sites []spot) ([]link.Link, int, error) {
-	l, err := multiLink(r.PID, ex, prog, sites)
+func multi(_ Mode, pid int, ex *link.Executable, prog *ebpf.Program, sites []spot) ([]link.Link, int, error) {
+	l, err := multiLink(pid, ex, prog, sites)
 	if err != nil {
-		return nil, blame(r.PID, ex, prog, sites), err
+		return nil, blame(pid, ex, prog, sites), err
 	}
 	return []link.Link{l}, 0, nil
 }
@@ -109,10 +122,10 @@ func blame(pid int, ex *link.Executable, prog *ebpf.Program, sites []spot) int {
 
 // events makes one perf event for each site. With an error it returns the site to blame, and
 // what it had made.
-func events(r *request, ex *link.Executable, prog *ebpf.Program, sites []spot) (made []link.Link, site int, err error) {
+func events(m Mode, pid int, ex *link.Executable, prog *ebpf.Program, sites []spot) (made []link.Link, site int, err error) {
 	for i, s := range sites {
-		o := &link.UprobeOptions{Address: s.Offset, RefCtrOffset: s.Counter, PID: r.PID}
-		if r.Mode == Events {
+		o := &link.UprobeOptions{Address: s.Offset, RefCtrOffset: s.Counter, PID: pid}
+		if m == Events {
 			o.Cookie = s.Cookie
 		}
 		l, err := ex.Uprobe("", prog, o)

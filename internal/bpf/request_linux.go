@@ -13,8 +13,8 @@ import (
 // of the programs.
 type request struct {
 	Mode    Mode
-	PID     int
-	Files   int // how many of the descriptors are files
+	PIDs    []int // none for every process
+	Files   int   // how many of the descriptors are files
 	Batches []batch
 }
 
@@ -36,8 +36,13 @@ func decodeRequest(b []byte, descriptors int) (*request, error) {
 	if r.Mode == Auto || int(r.Mode) >= len(modeNames) {
 		return nil, fmt.Errorf("request for mode %d", r.Mode)
 	}
-	if r.PID < 0 || r.Files < 0 || r.Files > descriptors {
-		return nil, fmt.Errorf("request for process %d and %d files of %d descriptors", r.PID, r.Files, descriptors)
+	if r.Files < 0 || r.Files > descriptors {
+		return nil, fmt.Errorf("request for %d files of %d descriptors", r.Files, descriptors)
+	}
+	for _, pid := range r.PIDs {
+		if pid <= 0 { // 0 would be every process
+			return nil, fmt.Errorf("request for process %d", pid)
+		}
 	}
 	for i := range r.Batches {
 		b := &r.Batches[i]
@@ -51,13 +56,14 @@ func decodeRequest(b []byte, descriptors int) (*request, error) {
 // refusal is why a request was not met: where, as far as that is known, and what was said.
 type refusal struct {
 	batch, site int // -1 when it is not known
+	pid         int // 0 when it is not one process's fault
 	err         error
 }
 
 // reply is a refusal on its way between processes; empty, there was none.
 type reply struct {
-	Batch, Site int
-	Text        string
+	Batch, Site, PID int
+	Text             string
 	// What errors.Is has to find again on the other side.
 	Errno        unix.Errno
 	NotSupported bool
@@ -67,7 +73,7 @@ func (r *refusal) encode() []byte {
 	if r == nil {
 		return nil
 	}
-	a := reply{Batch: r.batch, Site: r.site, Text: r.err.Error(), NotSupported: errors.Is(r.err, ErrNotSupported)}
+	a := reply{Batch: r.batch, Site: r.site, PID: r.pid, Text: r.err.Error(), NotSupported: errors.Is(r.err, ErrNotSupported)}
 	if !errors.As(r.err, &a.Errno) && errors.Is(r.err, fs.ErrNotExist) {
 		a.Errno = unix.ENOENT // the library says so of a process that has ended
 	}
@@ -81,9 +87,9 @@ func decodeRefusal(b []byte) *refusal {
 	}
 	var a reply
 	if err := json.Unmarshal(b, &a); err != nil {
-		return &refusal{-1, -1, fmt.Errorf("reply of the guard: %w", err)}
+		return &refusal{-1, -1, 0, fmt.Errorf("reply of the guard: %w", err)}
 	}
-	return &refusal{a.Batch, a.Site, &a}
+	return &refusal{a.Batch, a.Site, a.PID, &a}
 }
 
 func (a *reply) Error() string { return a.Text }

@@ -15,7 +15,7 @@ import (
 )
 
 func TestDecodeRequest(t *testing.T) {
-	want := &request{Mode: Events, PID: 7, Files: 1, Batches: []batch{
+	want := &request{Mode: Events, PIDs: []int{7}, Files: 1, Batches: []batch{
 		{File: 0, Program: 1, Sites: []spot{{Offset: 1<<64 - 1, Counter: 1<<63 + 1, Cookie: 1<<62 + 1}}},
 	}}
 	b, err := json.Marshal(want)
@@ -34,7 +34,7 @@ func TestDecodeRequest(t *testing.T) {
 			t.Errorf("%q is read as %+v", b[:i], got)
 		}
 	}
-	for _, bad := range []string{"", "null", "[]", `{"Mode":0}`, `{"Mode":9}`, `{"Mode":-1}`, `{"Mode":1,"PID":-1}`,
+	for _, bad := range []string{"", "null", "[]", `{"Mode":0}`, `{"Mode":9}`, `{"Mode":-1}`, `{"Mode":1,"PIDs":[-1]}`, `{"Mode":1,"PIDs":[7,0]}`,
 		`{"Mode":1,"Files":4}`, `{"Mode":1,"Files":-1}`, `{"Mode":1,"Files":1,"Batches":[{}]}`,
 		`{"Mode":1,"Files":1,"Batches":[{"File":1,"Sites":[{}]}]}`, `{"Mode":1,"Files":1,"Batches":[{"Program":2,"Sites":[{}]}]}`,
 		`{"Mode":1,"Files":3,"Batches":[{"Sites":[{}]}]}`, `{"Mode":1,"Files":1,"Batches":[{"File":-1,"Sites":[{}]}]}`} {
@@ -45,7 +45,7 @@ func TestDecodeRequest(t *testing.T) {
 }
 
 func FuzzDecodeRequest(f *testing.F) {
-	f.Add(`{"Mode":1,"PID":1,"Files":1,"Batches":[{"File":0,"Program":0,"Sites":[{"Offset":1,"Counter":2,"Cookie":3}]}]}`, 2)
+	f.Add(`{"Mode":1,"PIDs":[1],"Files":1,"Batches":[{"File":0,"Program":0,"Sites":[{"Offset":1,"Counter":2,"Cookie":3}]}]}`, 2)
 	f.Fuzz(func(t *testing.T, s string, descriptors int) {
 		r, err := decodeRequest([]byte(s), descriptors)
 		if err != nil {
@@ -71,8 +71,8 @@ func TestRefusalKeepsItsMeaning(t *testing.T) {
 		{fmt.Errorf("%w (no process)", os.ErrNotExist), []error{os.ErrNotExist}, []error{ErrNotSupported}},
 		{fmt.Errorf("links: %w", ErrNotSupported), []error{ErrNotSupported}, []error{unix.EINVAL}},
 	} {
-		got := decodeRefusal((&refusal{3, 4, test.err}).encode())
-		if got.batch != 3 || got.site != 4 || got.err.Error() != test.err.Error() {
+		got := decodeRefusal((&refusal{3, 4, 7, test.err}).encode())
+		if got.batch != 3 || got.site != 4 || got.pid != 7 || got.err.Error() != test.err.Error() {
 			t.Errorf("%v arrives as %+v", test.err, got)
 		}
 		for _, is := range test.is {

@@ -11,7 +11,7 @@ import (
 
 // watchFlags are what stat and trace have in common.
 type watchFlags struct {
-	pid      int
+	pids     []int
 	duration time.Duration
 	json     bool
 	out      string
@@ -19,7 +19,7 @@ type watchFlags struct {
 
 func (f *watchFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.IntVarP(&f.pid, "pid", "p", 0, "the process `PID`, until it ends")
+	flags.IntSliceVarP(&f.pids, "pid", "p", nil, "the process `PID`, or several (12,34), until they end")
 	flags.DurationVarP(&f.duration, "duration", "d", 0, "end after `DURATION`, such as 10s or 2m")
 	flags.BoolVar(&f.json, "json", false, "print JSON, one object a line: docs/json.md")
 	flags.StringVarP(&f.out, "output", "o", "", "write the results to `FILE`, - for standard output")

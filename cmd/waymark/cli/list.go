@@ -28,7 +28,7 @@ const listExample = `  waymark list ./server              the markers of a file
   waymark list 'http:*'              who has these?`
 
 type listOptions struct {
-	pid     int
+	pids    []int
 	verbose bool
 	json    bool
 	out     string
@@ -45,7 +45,7 @@ func newListCommand(env *Env) *cobra.Command {
 			if cmd.ArgsLenAtDash() >= 0 {
 				return usage("to see a command's markers, list its file", "list runs no command")
 			}
-			sel, err := parseSelection(cmd, o.pid, args)
+			sel, err := parseSelection(cmd, o.pids, args)
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func newListCommand(env *Env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVarP(&o.pid, "pid", "p", 0, "the process `PID`")
+	flags.IntSliceVarP(&o.pids, "pid", "p", nil, "the process `PID`, or several: 12,34")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "show formats, sites, operands and all problems")
 	flags.BoolVar(&o.json, "json", false, "print JSON, one object a line: docs/json.md")
 	flags.StringVarP(&o.out, "output", "o", "", "write the list to `FILE`")
@@ -92,7 +92,7 @@ type group struct {
 }
 
 func findGroups(ctx context.Context, env *Env, o *listOptions, sel *selection) ([]group, error) {
-	if sel.target.PID == 0 && sel.target.Path == "" {
+	if len(sel.target.PIDs) == 0 && sel.target.Path == "" {
 		return findRunning(ctx, env, o, sel)
 	}
 	done := env.progress("reading the markers of %s", sel.named())

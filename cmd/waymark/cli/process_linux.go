@@ -9,7 +9,44 @@ import (
 	"github.com/waymark-trace/waymark/internal/procfs"
 )
 
-// process tells when a process ends. A nil one never does.
+// processes tells when the last of some processes ends. Without any they never do.
+type processes struct {
+	each []*process
+	all  chan struct{} // closed when all ended
+}
+
+func openProcesses(pids []int) processes {
+	var p processes
+	for _, pid := range pids {
+		if one := openProcess(pid); one != nil {
+			p.each = append(p.each, one)
+		}
+	}
+	if len(p.each) > 0 {
+		p.all = make(chan struct{})
+		go func() {
+			for _, one := range p.each {
+				select {
+				case <-one.gone:
+				case <-one.over:
+					return
+				}
+			}
+			close(p.all)
+		}()
+	}
+	return p
+}
+
+func (p processes) ended() <-chan struct{} { return p.all }
+
+func (p processes) close() {
+	for _, one := range p.each {
+		one.once.Do(func() { close(one.over) })
+	}
+}
+
+// process tells when a process ends.
 type process struct {
 	pid   int
 	start uint64        // what tells it from another with its number
@@ -59,17 +96,4 @@ func (p *process) running(fd int) bool {
 	time.Sleep(pollInterval)
 	stat, err := procfs.ReadStat(p.pid)
 	return err == nil && stat.Start == p.start && stat.State != 'Z' && stat.State != 'X'
-}
-
-func (p *process) ended() <-chan struct{} {
-	if p == nil {
-		return nil
-	}
-	return p.gone
-}
-
-func (p *process) close() {
-	if p != nil {
-		p.once.Do(func() { close(p.over) })
-	}
 }

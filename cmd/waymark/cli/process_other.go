@@ -2,10 +2,10 @@
 
 package cli
 
-// process is never made here: nothing can be attached to.
-type process struct{}
+// processes are never there: nothing can be attached to.
+type processes struct{}
 
-func openProcess(int) *process { return nil }
+func openProcesses([]int) processes { return processes{} }
 
-func (*process) ended() <-chan struct{} { return nil }
-func (*process) close()                 {}
+func (processes) ended() <-chan struct{} { return nil }
+func (processes) close()                 {}

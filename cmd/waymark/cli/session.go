@@ -38,7 +38,7 @@ type session struct {
 	exited  chan struct{} // closed when the command ended
 	result  error         // of its Wait, to be read after that
 
-	process *process // of -p
+	process processes // of -p
 	over    chan struct{}
 	begun   time.Time
 }
@@ -51,9 +51,7 @@ func (e *Env) openSession(ctx context.Context, sel *selection) (*session, error)
 			return nil, err
 		}
 	}
-	if sel.target.PID != 0 {
-		s.process = openProcess(sel.target.PID)
-	}
+	s.process = openProcesses(sel.target.PIDs)
 	done := e.progress("reading the markers of %s", s.named)
 	all, err := tracer.Find(ctx, s.target)
 	done()

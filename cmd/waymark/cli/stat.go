@@ -11,7 +11,8 @@ import (
 
 const statLong = `Count how often markers are hit.
 
-With -p PID it counts in that process until it ends; with FILE in every process that maps
+With -p PID it counts in that process until it ends (-p 12,34: in several, until the last
+ends); with FILE in every process that maps
 the file, now and later; with -- COMMAND from the command's first instruction to its last.
 Patterns are globs over provider:name, such as 'http:*' or '*:request_?'; one without a
 colon matches the name in any provider. Without patterns it is every marker.
@@ -25,6 +26,7 @@ command that is still running when -d has passed is sent SIGTERM.`
 
 const statExample = `  waymark stat -p 1234                   every marker of a process
   waymark stat -p 1234 'http:*'          those of one provider
+  waymark stat -p 1234,1240              two processes
   waymark stat ./server 'http:*'         in all processes that run or load the file
   waymark stat 'tick:*' -- ./tick 5      while a command runs
   waymark stat -d 10s --json -p 1234     for programs`
@@ -42,7 +44,7 @@ func newStatCommand(env *Env) *cobra.Command {
 		Long:    statLong,
 		Example: statExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := parseSelection(cmd, o.pid, args)
+			sel, err := parseSelection(cmd, o.pids, args)
 			if err != nil {
 				return err
 			}

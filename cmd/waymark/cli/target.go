@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,8 +19,10 @@ type selection struct {
 // named says what the target is, in a message.
 func (s *selection) named() string {
 	switch {
-	case s.target.PID != 0:
-		return fmt.Sprintf("process %d", s.target.PID)
+	case len(s.target.PIDs) == 1:
+		return fmt.Sprintf("process %d", s.target.PIDs[0])
+	case len(s.target.PIDs) > 1:
+		return "processes " + pidList(s.target.PIDs)
 	case len(s.target.Command) > 0:
 		return s.target.Command[0]
 	case s.target.Path != "":
@@ -30,23 +33,28 @@ func (s *selection) named() string {
 
 // parseSelection sorts the arguments of a command: -p PID or the first of them or what
 // follows "--" is the target, the others are patterns. The target may be missing.
-func parseSelection(cmd *cobra.Command, pid int, args []string) (*selection, error) {
+func parseSelection(cmd *cobra.Command, pids []int, args []string) (*selection, error) {
 	var s selection
 	if cmd.Flags().Changed("pid") {
-		if pid <= 0 {
-			return nil, usage("a PID is a positive number", "-p %d is not a process", pid)
+		for _, pid := range pids {
+			if pid <= 0 {
+				return nil, usage("a PID is a positive number", "-p %d is not a process", pid)
+			}
 		}
-		s.target.PID = pid
+		if len(pids) == 0 {
+			return nil, usage("such as -p 12 or -p 12,34", "-p names no process")
+		}
+		s.target.PIDs = pids
 	}
 	if n := cmd.ArgsLenAtDash(); n >= 0 {
 		if s.target.Command, args = args[n:], args[:n]; len(s.target.Command) == 0 {
 			return nil, usage("write the command and its arguments after --", "-- is followed by no command")
 		}
-		if s.target.PID != 0 {
-			return nil, twoTargets(fmt.Sprintf("-p %d", pid), "-- "+s.target.Command[0])
+		if len(pids) > 0 {
+			return nil, twoTargets("-p "+pidList(pids), "-- "+s.target.Command[0])
 		}
 	}
-	if s.target.PID == 0 && len(s.target.Command) == 0 && len(args) > 0 && !isPattern(args[0]) {
+	if len(s.target.PIDs) == 0 && len(s.target.Command) == 0 && len(args) > 0 && !isPattern(args[0]) {
 		s.target.Path, args = args[0], args[1:]
 	}
 	for _, arg := range args {
@@ -62,6 +70,15 @@ func twoTargets(a, b string) error {
 	return usage("give one of -p PID, FILE and -- COMMAND", "%s and %s are two targets", a, b)
 }
 
+// pidList is how -p takes several.
+func pidList(pids []int) string {
+	words := make([]string, len(pids))
+	for i, pid := range pids {
+		words[i] = strconv.Itoa(pid)
+	}
+	return strings.Join(words, ",")
+}
+
 // isPattern reports whether an argument names markers rather than a file.
 func isPattern(arg string) bool {
 	return !strings.Contains(arg, "/") && strings.ContainsAny(arg, ":*?[")
@@ -69,7 +86,7 @@ func isPattern(arg string) bool {
 
 // required returns a usage error when nothing says where to look.
 func (s *selection) required(cmd *cobra.Command) error {
-	if s.target.PID != 0 || s.target.Path != "" || len(s.target.Command) > 0 {
+	if len(s.target.PIDs) > 0 || s.target.Path != "" || len(s.target.Command) > 0 {
 		return nil
 	}
 	hint := "give -p PID, FILE or -- COMMAND; waymark list shows what is running"
@@ -87,7 +104,7 @@ func (s *selection) choose(all []*tracer.Marker) ([]*tracer.Marker, error) {
 		switch {
 		case s.target.Path != "":
 			file = " " + s.target.Path
-		case s.target.PID != 0:
+		case len(s.target.PIDs) > 0:
 			again = ", and to be started again"
 		}
 		return nil, withHint(err, "a Go program that uses package marker needs waymark link%s%s", file, again)

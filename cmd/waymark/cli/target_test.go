@@ -24,8 +24,9 @@ func TestParseSelection(t *testing.T) {
 		{args: args{"/srv/a:b"}, target: tracer.Target{Path: "/srv/a:b"}},
 		{args: args{"http:*"}, patterns: args{"http:*"}},
 		{args: args{"loop?"}, patterns: args{"loop?"}},
-		{args: args{"-p", "7"}, target: tracer.Target{PID: 7}},
-		{args: args{"-p", "7", "loop1"}, target: tracer.Target{PID: 7}, patterns: args{"loop1"}},
+		{args: args{"-p", "7"}, target: tracer.Target{PIDs: []int{7}}},
+		{args: args{"-p", "7", "loop1"}, target: tracer.Target{PIDs: []int{7}}, patterns: args{"loop1"}},
+		{args: args{"-p", "7,8", "-p", "9", "loop1"}, target: tracer.Target{PIDs: []int{7, 8, 9}}, patterns: args{"loop1"}},
 		{args: args{"--", "./tick", "5"}, target: tracer.Target{Command: args{"./tick", "5"}}},
 		{args: args{"loop1", "tick:*", "--", "tick", "-p", "5"}, target: tracer.Target{Command: args{"tick", "-p", "5"}}, patterns: args{"loop1", "tick:*"}},
 
@@ -34,17 +35,18 @@ func TestParseSelection(t *testing.T) {
 		{args: args{"--"}, err: "-- is followed by no command"},
 		{args: args{"-p", "7", "--", "ls"}, err: "-p 7 and -- ls are two targets"},
 		{args: args{"-p", "7", "./server"}, err: "process 7 and ./server are two targets"},
+		{args: args{"-p", "7,8", "./server"}, err: "processes 7,8 and ./server are two targets"},
 		{args: args{"./a", "./b"}, err: "./a and ./b are two targets"},
 		{args: args{"./a", "--", "ls"}, err: "ls and ./a are two targets"},
 	}
 	for _, tt := range tests {
-		var pid int
+		var pids []int
 		var got *selection
 		cmd := &cobra.Command{SilenceErrors: true, SilenceUsage: true, RunE: func(cmd *cobra.Command, args []string) (err error) {
-			got, err = parseSelection(cmd, pid, args)
+			got, err = parseSelection(cmd, pids, args)
 			return err
 		}}
-		cmd.Flags().IntVarP(&pid, "pid", "p", 0, "")
+		cmd.Flags().IntSliceVarP(&pids, "pid", "p", nil, "")
 		cmd.SetArgs(tt.args)
 		err := cmd.Execute()
 		if tt.err != "" {

@@ -51,7 +51,7 @@ func newTraceCommand(env *Env) *cobra.Command {
 		Long:    traceLong,
 		Example: traceExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := parseSelection(cmd, o.pid, args)
+			sel, err := parseSelection(cmd, o.pids, args)
 			if err != nil {
 				return err
 			}
