@@ -1,8 +1,10 @@
 package sink
 
 import (
-	"errors"
-	"strconv"
+	"fmt"
+	"slices"
+
+	"github.com/waymark-trace/waymark/marker"
 )
 
 // Pair names two markers between which something takes its time.
@@ -17,13 +19,22 @@ type Pair struct {
 	Key string
 }
 
-// Check returns what is wrong with the pair, nil when nothing is.
+// Check returns what is wrong with the pair, nil when nothing is: a name that is missing, or a
+// key that is no argument of the markers that there are so far.
 func (p Pair) Check() error {
 	switch {
 	case p.Begin == "" || p.End == "":
-		return errors.New("pair " + strconv.Quote(p.String()) + ": both ends need a name")
+		return fmt.Errorf("pair %q: both ends need a name", p)
 	case p.Begin == p.End:
-		return errors.New("pair " + strconv.Quote(p.String()) + ": it begins and ends with one marker")
+		return fmt.Errorf("pair %q: it begins and ends with one marker", p)
+	case p.Key == "":
+		return nil
+	}
+	for _, m := range marker.All() {
+		isKey := func(f marker.Field) bool { return f.Name == p.Key }
+		if (m.Name == p.Begin || m.Name == p.End) && !m.Pending && !slices.ContainsFunc(m.Fields, isKey) {
+			return fmt.Errorf("pair %q: marker %q has no argument %q, its format is %q", p, m.Name, p.Key, m.Format)
+		}
 	}
 	return nil
 }

@@ -192,6 +192,10 @@ func TestPairCheck(t *testing.T) {
 		{Begin: "a:b", End: "a:b"}:            false,
 		{Begin: "a:b"}:                        false,
 		{End: "a:b"}:                          false,
+
+		{Begin: "sinktest:opened", End: "sinktest:closed", Key: "n"}: true,
+		{Begin: "sinktest:opened", End: "sinktest:closed", Key: "m"}: false,
+		{Begin: "sinktest_plain", End: "sinktest:closed", Key: "n"}:  false,
 	} {
 		if err := p.Check(); (err == nil) != sound {
 			t.Errorf("%v: got %v", p, err)
