@@ -1,6 +1,6 @@
-// Package marker declares named places in a program that cost next to nothing until somebody
-// looks, and that any tracer can look at: functions in the program itself, and, once the
-// executable went through "waymark link", perf, bpftrace, gdb, SystemTap and waymark.
+// Package marker declares named places in a program that cost next to nothing until somebody looks,
+// and that any tracer can look at: functions in the program itself, and, once the executable went
+// through "waymark link", perf, bpftrace, gdb, SystemTap and waymark.
 //
 //	var requestStart = marker.New2[string, int]("http:request_start", "path %s attempt %d")
 //	…
@@ -8,52 +8,50 @@
 //
 // # Declaring
 //
-// A marker is a package-level variable, initialized by the New function of its arity, of zero
-// to eight arguments. It must not be copied; go vet says so. A struct that wants one holds a pointer to it.
+// A marker is a package-level variable, initialized by the New function of its arity, of zero to
+// eight arguments. It must not be copied; go vet says so. A struct that wants one holds a pointer
+// to it.
 //
-// Its name is provider:name, each of letters, digits and underscores and at most 59 bytes.
-// Without a provider, tools show the last element of the package's import path as one; within
-// the program, [Register] and [Arm] take names as they are declared. Two markers may have one
-// name: what is done by name is done to both, [All] lists both, and tools show them as two
-// sites of one marker.
+// Its name is provider:name, each of letters, digits and underscores and at most 59 bytes. Without
+// a provider, tools show the last element of the package's import path as one; within the program,
+// [Register] and [Arm] take names as they are declared. Two markers may have one name: what is done
+// by name is done to both, [All] lists both, and tools show them as two sites of one marker.
 //
-// Its format is words and printf verbs, as in the Linux kernel's markers, C's (%ld) or Go's
-// (%v). The word before a verb names the field, "path %s" and "path=%s" alike, so that tools show path="/x" attempt=1; a verb
-// without a word is arg1, arg2, …. The type parameters are the types of the arguments:
-// integers, floats, booleans, strings, []byte, uintptr and unsafe.Pointer, and named types of
-// these. For other types there is package tracepoint.
+// Its format is words and printf verbs, as in the Linux kernel's markers, C's (%ld) or Go's (%v).
+// The word before a verb names the field, "path %s" and "path=%s" alike, so that tools show
+// path="/x" attempt=1; a verb without a word is arg1, arg2, …. The type parameters are the types of
+// the arguments: integers, floats, booleans, strings, []byte, uintptr and unsafe.Pointer, and named
+// types of these. For other types there is package tracepoint.
 //
-// The compiler checks the arguments against the types; waymark vet, waymark link and the
-// program itself at first use check the format against them. A wrong declaration never
-// panics: link refuses the program, Register returns an error, [OnProblem] is told, and
-// probes are not called.
+// The compiler checks the arguments against the types; waymark vet, waymark link and the program
+// itself at first use check the format against them. A wrong declaration never panics: link refuses
+// the program, Register returns an error, [OnProblem] is told, and probes are not called.
 //
 // # Cost
 //
-// While nobody is connected, Mark is a load, a test and a branch that is not taken: no call,
-// no lock, no allocation, half a nanosecond or less. It is inlined at every arity, except into
-// functions of some thousand lines, where the compiler inlines next to nothing; there it is a
-// call, and link says so.
+// While nobody is connected, Mark is a load, a test and a branch that is not taken: no call, no
+// lock, no allocation, half a nanosecond or less. It is inlined at every arity, except into
+// functions of some thousand lines, where the compiler inlines next to nothing; there it is a call,
+// and link says so.
 //
 // While it is armed, a Mark costs about ten nanoseconds, with a probe by type two more for its
-// call, with one by name about thirty in all; none allocates. One that a kernel tracer looks
-// at costs 0.3 to 0.5 µs. scripts/bench prints what it is on another machine.
+// call, with one by name about thirty in all; none allocates. One that a kernel tracer looks at
+// costs 0.3 to 0.5 µs. scripts/bench prints what it is on another machine.
 //
 // # Arguments
 //
-// Go evaluates arguments before Mark finds out that nobody looks. A variable costs what
-// the compiler spends to have it at hand; a call, a concatenation or a conversion to string
-// costs what it always does. Guard these, with the marker's own Enabled:
+// Go evaluates arguments before Mark finds out that nobody looks. A variable costs what the
+// compiler spends to have it at hand; a call, a concatenation or a conversion to string costs what
+// it always does. Guard these, with the marker's own Enabled:
 //
 //	if m.Enabled() {
 //		m.Mark(expensive())
 //	}
 //
-// Two costs cannot be guarded away. A function with a marker in it is itself no longer
-// inlined into its callers, so mark functions that do some work. And an argument that is a
-// pointer to a local variable, or a slice of one, makes that variable escape to the heap,
-// armed or not, because the compiler cannot see what a probe does with it; copy the value
-// under the guard instead:
+// Two costs cannot be guarded away. A function with a marker in it is itself no longer inlined into
+// its callers, so mark functions that do some work. And an argument that is a pointer to a local
+// variable, or a slice of one, makes that variable escape to the heap, armed or not, because the
+// compiler cannot see what a probe does with it; copy the value under the guard instead:
 //
 //	if m.Enabled() {
 //		m.Mark(bytes.Clone(buf[:n]))
@@ -63,27 +61,28 @@
 //
 // # Memory
 //
-// A program that imports this package and is never traced starts no goroutine, opens no
-// file and allocates nothing for it. (The standard library's reflect, strings and time, which
-// it imports as nearly every program does, allocate some twenty objects when they start.)
+// A program that imports this package and is never traced starts no goroutine, opens no file and
+// allocates nothing for it. (The standard library's reflect, strings and time, which it imports as
+// nearly every program does, allocate some twenty objects when they start.)
 //
 // A marker takes 72 bytes of data, and a few hundred more once it is used. A goroutine that passes
-// an enabled marker gets a record of some 350 bytes, and an Event of some 220 when it calls
-// probes by name. Records are kept as long as the runtime keeps its own descriptor of a goroutine: it
+// an enabled marker gets a record of some 350 bytes, and an Event of some 220 when it calls probes
+// by name. Records are kept as long as the runtime keeps its own descriptor of a goroutine: it
 // reuses these and never frees them, so there are as many as there were such goroutines at once.
 //
 // # Registering and arming
 //
-// The Register method connects a function of the marker's own argument types: the compiler
-// checks it. [Register] connects a function to a name, without knowing the types, and hands
-// it an [Event]; its format must be the marker's, exactly, or empty for any. A probe by name may
-// come before its marker: it is [Probe.Pending] and will be connected to every marker of
-// the name that is found later, unless the formats differ, which [OnProblem] is told. Package-level
-// markers are found at once, or when their package is initialized; others when their own code runs.
+// The Register method connects a function of the marker's own argument types: the compiler checks
+// it. [Register] connects a function to a name, without knowing the types, and hands it an [Event];
+// its format must be the marker's, exactly, or empty for any. A probe by name may come before its
+// marker: it is [Probe.Pending] and will be connected to every marker of the name that is found
+// later, unless the formats differ, which [OnProblem] is told. Package-level markers are found at
+// once, or when their package is initialized; others when their own code runs.
 //
-// Registering does not arm. A marker calls its probes while it is armed, by its Arm method or
-// by name with [Arm]. Both nest: what was armed twice must be disarmed twice, in the way in which it was armed. A kernel
-// tracer arms for itself alone, and neither sees nor changes how often the program did.
+// Registering does not arm. A marker calls its probes while it is armed, by its Arm method or by
+// name with [Arm]. Both nest: what was armed twice must be disarmed twice, in the way in which it
+// was armed. A kernel tracer arms for itself alone, and neither sees nor changes how often the
+// program did.
 //
 // A probe may be registered more than once and is then called as often.
 //
@@ -110,30 +109,30 @@
 //
 //   - What comes before Register comes before every call of the probe. A probe needs no lock to
 //     read what was set up for it.
-//   - A Mark that happens after both Register and Arm returned calls the probe, one that
-//     happens after the last Disarm or Unregister returned does not. Between goroutines that do not
+//   - A Mark that happens after both Register and Arm returned calls the probe, one that happens
+//     after the last Disarm or Unregister returned does not. Between goroutines that do not
 //     synchronize, a Mark that runs at the same time may do either.
-//   - After [Probe.Unregister] returned, the probe is not running and will not run again, and all that
-//     it did comes before. What it used may be freed, and what it wrote may be read. Disarm
+//   - After [Probe.Unregister] returned, the probe is not running and will not run again, and all
+//     that it did comes before. What it used may be freed, and what it wrote may be read. Disarm
 //     does not wait: calls in progress go on.
-//   - Calls on one goroutine are in the order of its marks. Nothing orders those of different goroutines: a
-//     probe locks what its calls share.
-//   - A Mark, armed or not, is no synchronization for the program that marks: it must not be
-//     relied on for any.
+//   - Calls on one goroutine are in the order of its marks. Nothing orders those of different
+//     goroutines: a probe locks what its calls share.
+//   - A Mark, armed or not, is no synchronization for the program that marks: it must not be relied
+//     on for any.
 //
-// All functions and methods may be called on any goroutine. The race detector knows all of
-// this and reports a probe that gets it wrong.
+// All functions and methods may be called on any goroutine. The race detector knows all of this and
+// reports a probe that gets it wrong.
 //
 // # Other tools
 //
 // "waymark build", or "waymark link" after go build, gives every marker of an x86-64 Linux
 // executable an address and an SDT note; at most 1024 markers. Half of its armed word is then a
 // reference counter that the kernel raises while a tracer is attached. Nothing else about the
-// program changes. A marker that the compiler does not lay out statically (built with
-// -gcflags=-l, -gcflags='-N -l', or -cover over this package) works in the program itself, and
-// link says that it finds none.
+// program changes. A marker that the compiler does not lay out statically (built with -gcflags=-l,
+// -gcflags='-N -l', or -cover over this package) works in the program itself, and link says that it
+// finds none.
 //
-// The package builds and works in-process on every platform that Go has. Package introspect
-// lists the markers of a running program, docs/from-the-kernel.md says what became of
-// trace_mark and the rest of the originals.
+// The package builds and works in-process on every platform that Go has. Package introspect lists
+// the markers of a running program, docs/from-the-kernel.md says what became of trace_mark and the
+// rest of the originals.
 package marker
