@@ -1,31 +1,30 @@
-// Package introspect lists every marker, tracepoint and key of the running program: what it
-// is, which variable declares it, where it is passed, who looks at it, and how often it was
-// passed while somebody did.
+// Package introspect lists every marker, tracepoint and key of the running program: what it is,
+// which variable declares it, where it is passed, who looks at it, and how often it was passed
+// while somebody did.
 //
 //	http.Handle("/debug/points", introspect.Handler())
 //
 // # Where what comes from
 //
-// Names, counts and probes come from packages marker, tracepoint and statickey, at the moment
-// of the call. The rest the program does not know of itself and has to be read out of its
-// executable:
+// Names, counts and probes come from packages marker, tracepoint and statickey, at the moment of
+// the call. The rest the program does not know of itself and has to be read out of its executable:
 //
 //   - The variable that declares a point, out of the symbol table. A stripped executable
 //     (-ldflags=-s) has none, and Package and Variable are empty.
-//   - The sites, and the types of a marker's fields before its own code ran, out of what
-//     "waymark link" wrote there. strip leaves it. Without it Sites is empty.
+//   - The sites, and the types of a marker's fields before its own code ran, out of what "waymark
+//     link" wrote there. strip leaves it. Without it Sites is empty.
 //
-// File and line of a declaration cannot be told: a point is data, for which the compiler
-// writes no line anywhere, neither into the line table nor into DWARF, where package-level
-// variables have a name, an address and a type. "go doc PACKAGE.VARIABLE" finds it in the source.
+// File and line of a declaration cannot be told: a point is data, for which the compiler writes no
+// line anywhere, neither into the line table nor into DWARF, where package-level variables have a
+// name, an address and a type. "go doc PACKAGE.VARIABLE" finds it in the source.
 //
 // # Cost
 //
-// The package does nothing before its first call. The executable is read at that call and
-// again when a point appears that was not there before: some ten milliseconds and transient
-// memory for its symbols, some hundred bytes each. Only what is about the program's own points is
-// kept. Every call reads the program's data, as marker.All does. All functions may be called
-// on any goroutine; none changes what is armed.
+// The package does nothing before its first call. The executable is read at that call and again
+// when a point appears that was not there before: some ten milliseconds and transient memory for
+// its symbols, some hundred bytes each. Only what is about the program's own points is kept. Every
+// call reads the program's data, as marker.All does. All functions may be called on any goroutine;
+// none changes what is armed.
 //
 // This package imports net/http, which a program that uses markers alone does not pay for.
 package introspect
