@@ -44,8 +44,8 @@
 //     variables make these escape.
 //   - Probes run on the goroutine that traces, without locks, in the order in which they were
 //     registered. They may block, register, unregister, and trace and mark others. What arguments
-//     point to is the tracing code's: a probe that keeps or changes it does so at the peril that
-//     the two agree on.
+//     point to is the tracing code's: a probe that keeps it or changes it has to
+//     agree with that code on how.
 //   - A probe that panics is disconnected, and [OnProblem] is told. One that traces its own
 //     tracepoint calls nobody, which [Info.Nested] counts.
 //   - After [Probe.Unregister] returned, the probe is not running and will not run again, and what
