@@ -20,6 +20,14 @@ func newCounts(Target, []*Marker, Options) (counts, error) { return nil, errPlat
 
 func newEvents(Target, []*Marker, Options) (events, error) { return nil, errPlatform }
 
+func planKernelEvents([]*Marker) ([]KernelEvent, error) { return nil, errPlatform }
+
+func defineKernelEvents([]*Marker) ([]KernelEvent, error) { return nil, errPlatform }
+
+func listKernelEvents() ([]KernelEvent, error) { return nil, errPlatform }
+
+func deleteKernelEvent(string, string) error { return errPlatform }
+
 func start(context.Context, []string, *StartOptions) (*command, error) { return nil, errPlatform }
 
 // command is never made here.

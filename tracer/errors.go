@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/waymark-trace/waymark/internal/tracefs"
 )
 
 var (
@@ -16,6 +18,10 @@ var (
 	// ErrCounterConflict says that somebody has the very site under another reference
 	// counter, or two notes name one site with two counters: the kernel allows one.
 	ErrCounterConflict = errors.New("site has another reference counter")
+	// ErrBusy says that somebody uses what was to be deleted.
+	ErrBusy = errors.New("in use")
+	// ErrPath says that the kernel's events cannot be of a file with such a path.
+	ErrPath = tracefs.ErrPath
 )
 
 // PermissionError says which privilege is missing and how to get it.
