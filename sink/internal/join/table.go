@@ -84,6 +84,15 @@ func (t *Table[V]) Take(k Key) (v V, ok bool) {
 	return v, ok
 }
 
+// Get returns the value of a key.
+func (t *Table[V]) Get(k Key) (v V, ok bool) {
+	s := t.shard(k)
+	s.mu.Lock()
+	v, ok = s.open[k]
+	s.mu.Unlock()
+	return v, ok
+}
+
 // Len returns how many values there are, exactly when nobody changes the table meanwhile.
 func (t *Table[V]) Len() (n int) {
 	for i := range t.shards {
