@@ -80,7 +80,12 @@ func (m *Marker) Info() Info {
 		}
 	}
 	verbs, err := field.ParseFormat(m.format)
-	i.Err = err
+	if err == nil {
+		_, _, err = field.ParseName(m.name)
+	}
+	if err != nil {
+		i.Err = field.Wrap(m.quoted(), err)
+	}
 	for _, v := range verbs {
 		i.Fields = append(i.Fields, Field{Name: v.Name, Verb: v.Text})
 	}

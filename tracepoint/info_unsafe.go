@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/point"
 )
@@ -53,6 +54,9 @@ func All() []Info {
 // Info returns what there is to know about the tracepoint.
 func (m *Tracepoint) Info() Info {
 	i := Info{Name: m.name, Arity: int(m.arity), Address: uintptr(unsafe.Pointer(m))}
+	if _, _, err := field.ParseName(m.name); err != nil {
+		i.Err = field.Wrap(m.quoted(), err)
+	}
 	if s := m.loaded(); s != nil {
 		i.Args, i.Err = s.args, s.err
 		i.Armed, i.Hits, i.Nested, i.Panics = s.Arms(), s.Hits(), s.Nested(), s.Panics()
