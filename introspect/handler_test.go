@@ -79,3 +79,22 @@ func TestWritePlain(t *testing.T) {
 		t.Errorf("%d lines, want 5:\n%s", n, b.String())
 	}
 }
+
+var wrongName = marker.New0("introspect:not-a-name", "") //waymark:ignore a wrong name is what is tested
+
+// What is wrong is told before anybody uses it.
+func TestProblem(t *testing.T) {
+	points, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range points {
+		if p.Address == wrongName.Info().Address {
+			if !strings.Contains(p.Problem, "not-a-name") {
+				t.Errorf("a marker with a wrong name is %+v", p)
+			}
+			return
+		}
+	}
+	t.Error("the marker is not listed")
+}

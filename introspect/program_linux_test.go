@@ -207,6 +207,19 @@ func place(t *testing.T, text string) string {
 	return fmt.Sprintf("points/main.go:%d", 1+strings.Count(before, "\n"))
 }
 
+// strip takes the symbols and leaves what link wrote.
+func TestStripAfterLink(t *testing.T) {
+	strip := peer.Need(t, "strip")[0]
+	path := gobuild.Build(t, gobuild.Config{PIE: true}, "testdata/points")
+	if _, err := link.File(path, ""); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(strip, path).CombinedOutput(); err != nil {
+		t.Fatalf("strip: %v\n%s", err, out)
+	}
+	checkProgram(t, path, nil, true)
+}
+
 // The file is found also when its name is gone.
 func TestRemovedExecutable(t *testing.T) {
 	p := start(t, gobuild.Build(t, gobuild.Config{}, "testdata/points"))

@@ -96,7 +96,8 @@
 //   - mark other markers, whose probes are called in turn, to a depth of eight. A pass of a marker
 //     whose probe this goroutine is already in calls no probe and is counted in [Info.Nested], as
 //     is one that is too deep; kernel tracers see it;
-//   - panic: it is disconnected, [OnProblem] is told, and the other probes and the program go on;
+//   - panic: it is disconnected from that marker, [OnProblem] is told, and the other probes and
+//     the program go on;
 //   - call runtime.Goexit, which ends the goroutine as anywhere; later probes are not called.
 //
 // Arguments are those of Mark, by value. Strings may be kept. A []byte and what a pointer leads to

@@ -61,8 +61,8 @@ func main() {
 	check(err)
 	_, err = evict.Register(func(*entry, error) { panic("once") })
 	check(err)
-	wrong.Register(func() {})
 	unused.Enabled()
+	wrong.Enabled()
 
 	in := bufio.NewScanner(os.Stdin)
 	for n := 1; in.Scan(); n++ {
