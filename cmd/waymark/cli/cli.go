@@ -95,6 +95,7 @@ func newRoot(env *Env) *cobra.Command {
 		newLinkCommand(env),
 		newBuildCommand(env),
 		newVetCommand(env),
+		newProbeCommand(env),
 		newDemoCommand(env),
 		newVersionCommand(env),
 	)

@@ -68,6 +68,9 @@ var hints = []struct {
 	{tracer.ErrChanged, "the file was rebuilt or the process replaced: run the same again"},
 	{tracer.ErrCounterConflict, "another tracer has this marker under a counter of its own: end it first"},
 
+	{tracer.ErrPath, "make a symbolic link to the file, with a name without blanks, and give that"},
+	{tracer.ErrBusy, "end perf, or write 0 to the event's enable file below /sys/kernel/tracing/events, then try again"},
+
 	{link.ErrNotELF, "link takes a finished Linux executable, as GOOS=linux go build writes it"},
 	{link.ErrNotGo, "C programs need no link: waymark list shows the SDT markers they have"},
 	{link.ErrNotExecutable, "link the program that uses the library or archive, not the library"},
