@@ -11,8 +11,8 @@ type Counter struct {
 
 // counts is what an engine does for a Counter.
 type counts interface {
-	// read returns the hits of each marker, indexed as the markers that were attached.
-	read() ([]uint64, error)
+	// read fills in the hits of each marker, indexed as the markers that were attached.
+	read([]MarkerCount) error
 	Close() error
 }
 
@@ -21,13 +21,20 @@ type counts interface {
 // from Find for the same target.
 //
 // A hit costs the target a uprobe, about half a microsecond, and the counter no system call.
+// With Options.By it costs a tenth of a microsecond more, and more with strings: keys are made
+// and counted in the kernel, too.
+//
 // Until Close the kernel keeps the reference counters raised. When this process ends in any
 // other way they are lowered right after.
 func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
 	if err := t.checkAttach(markers); err != nil {
 		return nil, err
 	}
-	engine, err := newCounts(t, markers, o.orDefault())
+	d := o.orDefault()
+	if err := checkKey(markers, d.By); err != nil {
+		return nil, err
+	}
+	engine, err := newCounts(t, markers, d)
 	if err != nil {
 		return nil, err
 	}
@@ -35,15 +42,15 @@ func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
 }
 
 // Read returns the hits since attaching, one for each marker in the order given to Count.
-// Every hit is counted exactly once. After Close it returns os.ErrClosed.
+// Every hit is counted exactly once. With Options.By it takes a system call for each few
+// thousand keys, else one for each marker. After Close it returns os.ErrClosed.
 func (c *Counter) Read() ([]MarkerCount, error) {
-	n, err := c.engine.read()
-	if err != nil {
-		return nil, err
-	}
 	out := make([]MarkerCount, len(c.markers))
 	for i, m := range c.markers {
-		out[i] = MarkerCount{Marker: m, Count: n[i]}
+		out[i].Marker = m
+	}
+	if err := c.engine.read(out); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -71,6 +78,8 @@ const (
 	maxMaxString      = 4096
 	defaultBufferSize = 16 << 20
 	maxBufferSize     = 1 << 30
+	defaultMaxKeys    = 16 << 10
+	maxMaxKeys        = 1 << 20
 )
 
 // orDefault returns the options with their defaults filled in and their limits kept.
@@ -87,5 +96,9 @@ func (o *Options) orDefault() Options {
 		d.BufferSize = defaultBufferSize
 	}
 	d.BufferSize = min(d.BufferSize, maxBufferSize)
+	if d.MaxKeys <= 0 {
+		d.MaxKeys = defaultMaxKeys
+	}
+	d.MaxKeys = min(d.MaxKeys, maxMaxKeys)
 	return d
 }

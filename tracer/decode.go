@@ -25,13 +25,13 @@ type probe struct {
 	site   int
 	plan   *bpf.Plan
 	record *schema.Marker // nil: operands
+	shift  int64          // how far behind the note's location it sits
 	errs   []error        // for each operand why it has no value
 }
 
-// newProbe plans what the events of a marker's site carry. shift is how far behind the
-// note's location the probe sits.
+// newProbe plans what the events of a marker's site carry.
 func newProbe(m *Marker, site int, shift int64) (*probe, error) {
-	p := &probe{marker: m, site: site}
+	p := &probe{marker: m, site: site, shift: shift}
 	if site < len(m.records) {
 		p.record = m.records[site]
 	}

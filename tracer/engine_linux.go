@@ -13,27 +13,6 @@ import (
 // forceMode is bpf.Auto but in tests.
 var forceMode = bpf.Auto
 
-func newCounts(t Target, markers []*Marker, o Options) (counts, error) {
-	p, err := prepare(t, markers, func(marker, _ int) int { return marker })
-	if err != nil {
-		return nil, err
-	}
-	defer p.close()
-	c, err := bpf.NewCounter(p.files, len(markers), bpf.Options{PIDs: t.pids(), Mode: forceMode})
-	if err != nil {
-		return nil, p.explain(err)
-	}
-	if err := checkAttached(t.pids(), markers); err != nil {
-		c.Close()
-		return nil, err
-	}
-	return kernelCounts{c}, nil
-}
-
-type kernelCounts struct{ *bpf.Counter }
-
-func (c kernelCounts) read() ([]uint64, error) { return c.Read() }
-
 func newEvents(t Target, markers []*Marker, o Options) (events, error) {
 	p, err := prepare(t, markers, func(_, probe int) int { return probe })
 	if err != nil {

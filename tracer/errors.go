@@ -3,6 +3,7 @@ package tracer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/waymark-trace/waymark/internal/tracefs"
@@ -62,4 +63,30 @@ func (e *NoMatchError) Error() string {
 		s += fmt.Sprintf(" and %d more", more)
 	}
 	return s
+}
+
+// NoFieldError says that none of the markers has a field of that name.
+type NoFieldError struct {
+	Name string
+	// Available are the fields that they have, each once.
+	Available []string
+}
+
+func (e *NoFieldError) Error() string {
+	if len(e.Available) == 0 {
+		return fmt.Sprintf("no field is named %q: the markers have none", e.Name)
+	}
+	return fmt.Sprintf("no field is named %q: there is %s", e.Name, strings.Join(e.Available, ", "))
+}
+
+func noField(name string, markers []*Marker) error {
+	e := &NoFieldError{Name: name}
+	for _, m := range markers {
+		for i := range m.Fields {
+			if f := m.Fields[i].Name; !slices.Contains(e.Available, f) {
+				e.Available = append(e.Available, f)
+			}
+		}
+	}
+	return e
 }

@@ -30,7 +30,7 @@ func (t Target) pids() []int {
 	return pids
 }
 
-// Options are how Count and Trace attach. The zero value is what most callers want.
+// Options are how Count, Trace and Latency attach. The zero value is what most callers want.
 type Options struct {
 	// MaxString is how many bytes of a string or []byte an event carries, 0 for 256, at
 	// most 4096. Longer values are cut and say so.
@@ -38,10 +38,21 @@ type Options struct {
 	// BufferSize is the size in bytes of the buffer between the kernel and this process,
 	// rounded up to a power of two, 0 for 16 MiB. Events that find it full are counted as lost.
 	BufferSize int
+	// By breaks counts down: by "pid", "tid", "comm" (the thread's name), "cpu", "goroutine",
+	// and by fields of the markers, by name or as "arg1" and so on. Several are told apart
+	// together. A name that no marker has is a *NoFieldError. At most 8, four of them strings.
+	By []string
+	// MaxKeys is how many keys Count has room for, of all markers together, 0 for 16384, at
+	// most 1048576. Each takes memory of the kernel: up to 360 bytes, and 8 for each CPU.
+	MaxKeys int
 }
 
 // MarkerCount is how often one marker was hit since attaching.
 type MarkerCount struct {
 	Marker *Marker
 	Count  uint64
+	// With Options.By, Count is the sum of Keys and Others.
+	Keys   []KeyCount // the keys seen so far, in the order in which Read saw them first
+	Others uint64     // hits whose keys found no room: Options.MaxKeys
+	Fields []Field    // what the values of keys are, one for each of By
 }

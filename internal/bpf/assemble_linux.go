@@ -160,12 +160,15 @@ func (a *traceProgram) address(v Value) {
 // read copies size bytes of the target at R3 to the stack; R0 is negative when they cannot be
 // read, and the bytes zero.
 func (a *traceProgram) read(to int16, size int) {
-	a.emit(asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, int32(to)), asm.Mov.Imm(asm.R2, int32(size)))
+	a.emit(asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, int32(to)), asm.Mov.Imm(asm.R2, int32(size)), a.copier().Call())
+}
+
+// copier is the function that copies what R3 points to in the target.
+func (a *traceProgram) copier() asm.BuiltinFunc {
 	if a.sleepable {
-		a.emit(asm.FnCopyFromUser.Call())
-	} else {
-		a.emit(asm.FnProbeReadUser.Call())
+		return asm.FnCopyFromUser
 	}
+	return asm.FnProbeReadUser
 }
 
 // failed sets a bit of R8 when R0 is negative, without a branch: branches multiply the states

@@ -13,6 +13,10 @@ type Site struct {
 	Index uint32
 	// Plan is what an event carries; counting needs none.
 	Plan *Plan
+	// Key is what hits are told apart by, where they are.
+	Key Key
+	// End says of a latency's site that it ends what others begin.
+	End bool
 }
 
 // File is an executable or library and the sites in it.

@@ -11,6 +11,7 @@ func (a *traceProgram) tail() {
 	a.label("tail")
 	a.move2(offTime, stackTime)
 	a.process()
+	a.emit(asm.StoreMem(asm.R7, offProcess, asm.R0, asm.DWord))
 	a.move2(offGoroutine, stackGoroutine)
 	a.emit(asm.StoreMem(asm.R7, offFailed, asm.R8, asm.DWord))
 	a.emit(asm.LoadMem(asm.R1, asm.RFP, stackCookie, asm.DWord), asm.StoreMem(asm.R7, offSite, asm.R1, asm.Word))
@@ -25,19 +26,19 @@ func (a *traceProgram) tail() {
 	a.emit(increment(a.lost, stackScratch)...)
 }
 
-// process stores process and thread. Processes of namespaces below ours get zero: the kernel
-// tells their numbers in their own namespace only.
+// process leaves process and thread in R0. Processes of namespaces below ours get zero: the
+// kernel tells their numbers in their own namespace only.
 func (a *traceProgram) process() {
 	if a.pids == nil {
-		a.emit(asm.FnGetCurrentPidTgid.Call(), asm.StoreMem(asm.R7, offProcess, asm.R0, asm.DWord))
+		a.emit(asm.FnGetCurrentPidTgid.Call())
 		return
 	}
 	// struct bpf_pidns_info is the thread's number, then the process's: on a little-endian
 	// machine, as the ones that programs are made for are, just what the event holds.
 	a.emit(asm.LoadImm(asm.R1, int64(a.pids.device), asm.DWord), asm.LoadImm(asm.R2, int64(a.pids.inode), asm.DWord),
 		asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, stackScratch), asm.Mov.Imm(asm.R4, 8),
-		asm.FnGetNsCurrentPidTgid.Call())
-	a.move2(offProcess, stackScratch)
+		asm.FnGetNsCurrentPidTgid.Call(),
+		asm.LoadMem(asm.R0, asm.RFP, stackScratch, asm.DWord))
 }
 
 func (a *traceProgram) move2(to, from int16) { a.move(to, asm.RFP, from, asm.DWord) }

@@ -1,0 +1,114 @@
+package bpf
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+)
+
+// latency generates the program of a site that begins or ends. R7 is the state, R9 the time
+// of the key's begin. The key's head is the process: goroutines and arguments are told apart
+// within one.
+func (a *keyProgram) latency(s *Site, m Mode, open, state int) asm.Instructions {
+	if s.End { // before everything else: what follows is not part of what is measured
+		a.emit(asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord))
+	}
+	a.zero(asm.RFP, stackScratch)
+	a.emit(asm.LoadMapPtr(asm.R1, state), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackScratch),
+		asm.FnMapLookupElem.Call(), asm.JEq.Imm(asm.R0, 0, "out"), asm.Mov.Reg(asm.R7, asm.R0))
+	// The kernel's own numbers, which no two processes have, whatever namespaces they are in.
+	a.emit(asm.FnGetCurrentPidTgid.Call(), asm.RSh.Imm(asm.R0, 32),
+		asm.StoreMem(asm.RFP, a.key(), asm.R0, asm.DWord))
+	a.makeKey(s.Key)
+	if s.Key.absent() != 0 {
+		a.emit(asm.Mov.Imm(asm.R8, 1))
+	}
+	a.emit(asm.JNE.Imm(asm.R8, 0, "unread"))
+	if s.End {
+		a.endPair(m, open)
+	} else {
+		a.beginPair(open)
+	}
+	a.label("unread")
+	a.count(stateUnread)
+	a.label("out")
+	a.emit(asm.Mov.Imm(asm.R0, 0), asm.Return())
+	return a.ins
+}
+
+// count adds one to a number of the state.
+func (a *keyProgram) count(at int16) {
+	a.emit(asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R7, asm.R1, asm.DWord, at))
+}
+
+// lookup leaves in R0 where the key's time is.
+func (a *keyProgram) lookup(open int) {
+	a.emit(asm.LoadMapPtr(asm.R1, open))
+	a.keyArg(asm.R2)
+	a.emit(asm.FnMapLookupElem.Call())
+}
+
+// beginPair notes the time. A begin of an open key replaces the one before: of nested pairs
+// the innermost is measured, and an end that was missed spoils one pair, not all that follow.
+func (a *keyProgram) beginPair(open int) {
+	a.count(stateBegins)
+	a.lookup(open)
+	a.emit(asm.JEq.Imm(asm.R0, 0, "first"))
+	a.count(stateNested)
+	a.label("first")
+	a.emit(asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord), asm.LoadMapPtr(asm.R1, open))
+	a.keyArg(asm.R2)
+	a.emit(asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, stackTime), asm.Mov.Imm(asm.R4, int32(ebpf.UpdateAny)),
+		asm.FnMapUpdateElem.Call(), asm.JEq.Imm(asm.R0, 0, "out"))
+	a.count(stateFull)
+	a.emit(asm.Ja.Label("out"))
+}
+
+// endPair counts the time since the key's begin. Deleting succeeds once for each begin, so
+// of several ends that race for it one has it.
+func (a *keyProgram) endPair(m Mode, open int) {
+	a.count(stateEnds)
+	a.lookup(open)
+	a.emit(asm.JEq.Imm(asm.R0, 0, "out"), asm.LoadMem(asm.R9, asm.R0, 0, asm.DWord), asm.LoadMapPtr(asm.R1, open))
+	a.keyArg(asm.R2)
+	a.emit(asm.FnMapDeleteElem.Call(), asm.JNE.Imm(asm.R0, 0, "out"))
+	a.emit(asm.LoadMem(asm.R1, asm.RFP, stackTime, asm.DWord), asm.JGE.Reg(asm.R1, asm.R9, "later"),
+		asm.Mov.Reg(asm.R1, asm.R9)) // an end on another CPU that began before: no time
+	a.label("later")
+	a.emit(asm.Sub.Reg(asm.R1, asm.R9), asm.Mov.Reg(asm.R9, asm.R1),
+		asm.AddAtomic.Mem(asm.R7, asm.R1, asm.DWord, stateSum))
+	a.highest(m)
+	a.bucket()
+	a.emit(asm.Ja.Label("out"))
+}
+
+// highest keeps the maximum of R9. Where programs can be preempted another thread's may run
+// between looking and storing, so it looks again; that there was one each time does not happen.
+func (a *keyProgram) highest(m Mode) {
+	for range 4 {
+		a.emit(asm.LoadMem(asm.R0, asm.R7, stateMax, asm.DWord), asm.JGE.Reg(asm.R0, asm.R9, "bucket"))
+		if m == EventsPlain { // kernels without compare and exchange (Linux 5.12) do not preempt
+			a.emit(asm.StoreMem(asm.R7, stateMax, asm.R9, asm.DWord))
+			break
+		}
+		a.emit(asm.Mov.Reg(asm.R2, asm.R0), asm.CmpXchg.Mem(asm.R7, asm.R9, asm.DWord, stateMax),
+			asm.JEq.Reg(asm.R0, asm.R2, "bucket"))
+	}
+	a.label("bucket")
+}
+
+// bucket counts R9 in its bucket: see Bucket.
+func (a *keyProgram) bucket() {
+	a.emit(asm.Mov.Imm(asm.R2, 0)) // the shift
+	for by := int32(32); by > 0; by /= 2 {
+		small := fmt.Sprintf("small%d", by)
+		a.emit(asm.Mov.Reg(asm.R1, asm.R9), asm.RSh.Imm(asm.R1, by), asm.JLT.Imm(asm.R1, 1<<subBits, small),
+			asm.Mov.Reg(asm.R9, asm.R1), asm.Add.Imm(asm.R2, by))
+		a.label("%s", small)
+	}
+	a.emit(asm.LSh.Imm(asm.R2, subBits), asm.Add.Reg(asm.R2, asm.R9),
+		asm.JGE.Imm(asm.R2, Buckets, "out"), // never: for the verifier
+		asm.LSh.Imm(asm.R2, 3), asm.Add.Reg(asm.R7, asm.R2))
+	a.count(stateCounts)
+}

@@ -1,0 +1,171 @@
+package tracer
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/peer"
+)
+
+// startC compiles a program of testdata and starts it. It waits to be told to run.
+func startC(t testing.TB, name string, args ...string) *ticker {
+	t.Helper()
+	peer.Root(t)
+	gcc := peer.Need(t, "gcc")[0]
+	peer.Header(t, "sys/sdt.h")
+	path := filepath.Join(t.TempDir(), name)
+	run(t, gcc, "-O2", "-pthread", "-o", path, "testdata/"+name+".c")
+	p := &ticker{t: t, cmd: exec.Command(path, args...)}
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.out = bufio.NewReader(out)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.cmd.Process.Kill()
+		p.cmd.Wait()
+	})
+	p.expect("ready")
+	return p
+}
+
+// until returns the lines up to "done".
+func (p *ticker) until() (lines []string) {
+	p.t.Helper()
+	for {
+		line := p.line()
+		if line == "done" {
+			return lines
+		}
+		lines = append(lines, line)
+	}
+}
+
+// keyed returns the counts of a marker by its keys, as "1 -2", and checks the sum.
+func keyed(t testing.TB, c *Counter, name string) (keys map[string]uint64, others uint64) {
+	t.Helper()
+	counts, err := c.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys = map[string]uint64{}
+	for _, n := range counts {
+		if n.Marker.Name != name {
+			continue
+		}
+		sum := n.Others
+		for _, k := range n.Keys {
+			var parts []string
+			for i, v := range k.Key.Values {
+				parts = append(parts, format(n.Fields[i], v))
+			}
+			keys[strings.Join(parts, " ")] += k.Count
+			sum += k.Count
+		}
+		others += n.Others
+		if sum != n.Count {
+			t.Errorf("%s: keys and others are %d hits, the count is %d", name, sum, n.Count)
+		}
+	}
+	return keys, others
+}
+
+// The program's own counts, by two arguments and by thread: 8 threads on fewer CPUs, more
+// than a million hits.
+func TestCountBy(t *testing.T) {
+	for i, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			force(t, mode)
+			rounds := 20_000
+			if i == 0 {
+				rounds = 130_000
+			}
+			p := startC(t, "keys", "8", fmt.Sprint(rounds))
+			target := Target{PID: p.pid()}
+			var counters []*Counter
+			for _, by := range [][]string{{"arg1", "arg2"}, {"tid"}, {"pid", "comm", "arg3"}, nil} {
+				c, err := Count(target, mustFind(t, target, "keys:hit"), &Options{By: by})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				counters = append(counters, c)
+			}
+			p.run()
+			byArgs, byThread := map[string]uint64{}, map[string]uint64{}
+			for _, line := range p.until() {
+				var a, b string
+				var n uint64
+				if fmt.Sscan(line, &a, &b, &n); a == "tid" {
+					byThread[b] = n
+				} else {
+					byArgs[a+" "+b] = n
+				}
+			}
+			whole := map[string]uint64{fmt.Sprintf(`%d "keys"/4 7`, p.pid()): uint64(8 * rounds)}
+			for i, want := range []map[string]uint64{byArgs, byThread, whole} {
+				got, others := keyed(t, counters[i], "hit")
+				if diff := cmp.Diff(want, got); diff != "" || others != 0 {
+					t.Errorf("counts (-want +got), %d others:\n%s", others, diff)
+				}
+			}
+			if got := hits(t, counters[3])["hit"]; got != uint64(8*rounds) {
+				t.Errorf("the plain count is %d of %d", got, 8*rounds)
+			}
+		})
+	}
+}
+
+// Keys that find no room are counted as others, and none is lost.
+func TestCountByOthers(t *testing.T) {
+	for _, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			force(t, mode)
+			p := startC(t, "keys", "4", "10000")
+			target := Target{PID: p.pid()}
+			c, err := Count(target, mustFind(t, target, "keys:unique"), &Options{By: []string{"arg1"}, MaxKeys: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			p.run()
+			p.until()
+			keys, others := keyed(t, c, "unique")
+			if len(keys) != 1000 || others != 39000 {
+				t.Errorf("%d keys and %d others, want 1000 and 39000", len(keys), others)
+			}
+			for key, n := range keys {
+				if n != 1 {
+					t.Errorf("%s was counted %d times", key, n)
+				}
+			}
+		})
+	}
+}
+
+func TestCountByRefuses(t *testing.T) {
+	path := tick(t)
+	markers := mustFind(t, Target{Path: path}, "loop2")
+	var none *NoFieldError
+	if _, err := Count(Target{Path: path}, markers, &Options{By: []string{"path"}}); !errors.As(err, &none) {
+		t.Errorf("got %v, want a *NoFieldError", err)
+	} else if diff := cmp.Diff([]string{"arg1", "arg2"}, none.Available); diff != "" {
+		t.Errorf("available (-want +got):\n%s", diff)
+	}
+	if _, err := Count(Target{Path: path}, markers, &Options{By: strings.Fields("pid pid pid pid pid pid pid pid pid")}); err == nil {
+		t.Error("nine parts are accepted")
+	}
+}

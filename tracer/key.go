@@ -1,0 +1,149 @@
+package tracer
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/internal/field"
+)
+
+// Key is what hits have in common that are counted together. A Counter returns the same *Key
+// for the same hits every time, so that it can be a key of a map.
+type Key struct {
+	// Values are one for each of Options.By. One that has none says why in Err.
+	Values []Value
+}
+
+// KeyCount is how often a marker was hit with one Key.
+type KeyCount struct {
+	Key   *Key
+	Count uint64
+}
+
+// KeyText is how many bytes of a string a Key has. Strings are told apart by them and by
+// their whole length.
+const KeyText = bpf.KeyText
+
+// builtin are the parts of a key that every hit has, as fields.
+var builtin = map[string]struct {
+	part bpf.PartKind
+	Field
+}{
+	"pid":       {bpf.PartPID, Field{Name: "pid", Type: "int", Kind: field.Int}},
+	"tid":       {bpf.PartTID, Field{Name: "tid", Type: "int", Kind: field.Int}},
+	"comm":      {bpf.PartComm, Field{Name: "comm", Type: "string", Kind: field.String}},
+	"cpu":       {bpf.PartCPU, Field{Name: "cpu", Type: "int", Kind: field.Int}},
+	"goroutine": {bpf.PartGoroutine, Field{Name: "goroutine", Type: "int64", Kind: field.Int64}},
+}
+
+// fieldIndex returns which field a name means: one of that name, or argN for the N-th. It is
+// -1 when there is none.
+func (m *Marker) fieldIndex(name string) int {
+	for i := range m.Fields {
+		if m.Fields[i].Name == name {
+			return i
+		}
+	}
+	for i := range m.Fields {
+		if name == fmt.Sprintf("arg%d", i+1) {
+			return i
+		}
+	}
+	return -1
+}
+
+// keyField returns what a name in Options.By means for a marker.
+func (m *Marker) keyField(name string) (Field, bool) {
+	if b, ok := builtin[name]; ok {
+		return b.Field, true
+	}
+	if i := m.fieldIndex(name); i >= 0 {
+		return m.Fields[i], true
+	}
+	return Field{Name: name}, false
+}
+
+// checkKey reports whether each name means something for at least one of the markers.
+func checkKey(markers []*Marker, by []string) error {
+	if len(by) > bpf.MaxParts {
+		return fmt.Errorf("counting by %d fields: at most %d", len(by), bpf.MaxParts)
+	}
+	for _, name := range by {
+		known := false
+		for _, m := range markers {
+			if _, ok := m.keyField(name); ok {
+				known = true
+				break
+			}
+		}
+		if !known {
+			return noField(name, markers)
+		}
+	}
+	return nil
+}
+
+// key plans how hits of the site get their key.
+func (p *probe) key(by []string) bpf.Key {
+	k := make(bpf.Key, len(by))
+	for i, name := range by {
+		k[i] = p.keyPart(name)
+	}
+	return k
+}
+
+// keyPart plans one part. What a site does not have, or what cannot be read, is absent.
+func (p *probe) keyPart(name string) bpf.Part {
+	if b, ok := builtin[name]; ok {
+		if b.part == bpf.PartGoroutine && p.plan.Goid < 0 {
+			return bpf.Part{}
+		}
+		return bpf.Part{Kind: b.part, Goid: p.plan.Goid}
+	}
+	i := p.marker.fieldIndex(name)
+	if i < 0 {
+		return bpf.Part{}
+	}
+	var part bpf.Part
+	var err error
+	if p.record != nil {
+		if i >= len(p.record.Fields) {
+			return bpf.Part{}
+		}
+		f := &p.record.Fields[i]
+		part, err = bpf.FieldPart(p.marker.File.machine, f.Offset, f.Kind.Size(), f.Kind.Signed(), f.Kind.HasLength())
+	} else {
+		ops := p.marker.Sites[p.site].Operands
+		if i >= len(ops) || p.errs[i] != nil || ops[i].Float && ops[i].Size != p.marker.Fields[i].Kind.Size() {
+			return bpf.Part{} // a float32 is no key where other sites pass a float64
+		}
+		part, err = bpf.OperandPart(p.marker.File.machine, &ops[i], p.shift)
+	}
+	if err != nil {
+		return bpf.Part{}
+	}
+	return part
+}
+
+// keyValue reads part i of a key, by that name and of that field.
+func keyValue(k bpf.RawKey, i int, name string, f *Field) Value {
+	switch {
+	case k.Absent(i):
+		return Value{Err: errNone}
+	case k.Failed(i):
+		return Value{Err: errMemory}
+	case builtin[name].part == bpf.PartComm:
+		comm := k.Comm(i)
+		name, _, _ := bytes.Cut(comm[:], []byte{0})
+		return Value{Text: bytes.Clone(name), Len: len(name)}
+	case f.Kind.HasLength():
+		text, n := k.Text(i)
+		if n > math.MaxInt {
+			return Value{Err: errLength}
+		}
+		return Value{Text: bytes.Clone(text), Len: int(n)}
+	}
+	return Value{Bits: k.Number(i)}
+}

@@ -1,0 +1,131 @@
+package tracer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// LatencyOptions are how Latency joins hits to pairs. The zero value is what most callers want.
+type LatencyOptions struct {
+	// By says what the begin and the end of a pair have in common, besides the process:
+	// "tid", the thread; "goroutine"; or a field of the markers, by name or as "arg1" and so
+	// on, such as the number of a request. "" is the goroutine where the number of it is
+	// known at every site, as in linked Go programs, and the thread otherwise.
+	By string
+	// EndBy is the field on the end's side where it has another name there, "" for By.
+	EndBy string
+	// MaxOpen is how many pairs can be open at once, 0 for 65536, at most 1048576. When there
+	// are more, those that are open for the longest are forgotten.
+	MaxOpen int
+}
+
+// Pairs measures the time between hits of markers, in the kernel. Its methods may be called
+// from several goroutines.
+type Pairs struct {
+	engine pairs
+	by     pairing
+}
+
+// pairs is what an engine does for Pairs.
+type pairs interface {
+	read() (*Latencies, error)
+	Close() error
+}
+
+// Latencies is what Pairs has measured since attaching.
+type Latencies struct {
+	Histogram // of the pairs
+	// Begins and Ends are the hits on either side. Those that are in no pair were still open
+	// or nested, or their other side was not seen.
+	Begins, Ends uint64
+	// Nested is how many begins came while one with the same key was open. It is forgotten:
+	// of nested pairs the innermost is measured.
+	Nested uint64
+	// Unread is how many hits on either side had no key: memory that could not be read, or
+	// a site that has no such argument. They are not among Begins and Ends.
+	Unread uint64
+	// Full is how many begins found no room, which the kernel makes nearly always.
+	Full uint64
+}
+
+// Latency attaches to markers and measures from then on how long it takes from a hit of one
+// of begin to the next hit of one of end with the same key in the same process. Targets are
+// those of Count. No marker is both begin and end.
+//
+// Times are taken last in the begin's probe and first in the end's, so they hold next to
+// nothing of what tracing costs: the end's breakpoint. A hit costs the target that of Count,
+// and about a tenth of a microsecond. Begins that never end, as when a goroutine panics, take
+// up room until others need it.
+func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) {
+	if err := t.checkAttach(begin); err != nil {
+		return nil, err
+	}
+	if len(end) == 0 {
+		return nil, errors.New("attaching: no markers are selected to end what others begin")
+	}
+	for _, m := range end {
+		if slices.Contains(begin, m) {
+			return nil, fmt.Errorf("%s would begin and end pairs at once", m.FullName())
+		}
+	}
+	if o == nil {
+		o = &LatencyOptions{}
+	}
+	by, err := o.pairing(begin, end)
+	if err != nil {
+		return nil, err
+	}
+	d := (&Options{MaxKeys: cmp.Or(o.MaxOpen, defaultMaxOpen)}).orDefault()
+	engine, err := newPairs(t, begin, end, by, d)
+	if err != nil {
+		return nil, err
+	}
+	return &Pairs{engine, by}, nil
+}
+
+const defaultMaxOpen = 64 << 10
+
+// pairing is what begin and end have in common, by the names of Options.By.
+type pairing struct{ begin, end string }
+
+func (o *LatencyOptions) pairing(begin, end []*Marker) (pairing, error) {
+	by := pairing{o.By, o.EndBy}
+	if by.begin == "" {
+		by.begin = "goroutine"
+		for _, m := range slices.Concat(begin, end) {
+			if !m.knowsGoroutine() {
+				by.begin = "tid"
+			}
+		}
+	}
+	if by.end == "" {
+		by.end = by.begin
+	}
+	if err := checkKey(begin, []string{by.begin}); err != nil {
+		return by, err
+	}
+	return by, checkKey(end, []string{by.end})
+}
+
+// knowsGoroutine reports whether hits of all sites know the number of their goroutine.
+func (m *Marker) knowsGoroutine() bool {
+	for _, r := range m.records {
+		if r == nil {
+			return false
+		}
+	}
+	return len(m.records) > 0 && m.File.goid >= 0
+}
+
+// By returns what pairs are joined by: what LatencyOptions said, or what was chosen.
+func (p *Pairs) By() (begin, end string) { return p.by.begin, p.by.end }
+
+// Read returns what was measured since attaching, by one system call. The result belongs to
+// the caller. After Close it returns os.ErrClosed.
+func (p *Pairs) Read() (*Latencies, error) { return p.engine.read() }
+
+// Close detaches and returns when no probe is left and the reference counters are lowered.
+// Further calls do nothing.
+func (p *Pairs) Close() error { return p.engine.Close() }
