@@ -92,7 +92,11 @@ func (a *keyProgram) highest(m Mode) {
 			a.emit(asm.StoreMem(asm.R7, stateMax, asm.R9, asm.DWord))
 			break
 		}
-		a.emit(asm.Mov.Reg(asm.R2, asm.R0), asm.CmpXchg.Mem(asm.R7, asm.R9, asm.DWord, stateMax),
+		swap := asm.CmpXchg.Mem(asm.R7, asm.R9, asm.DWord, stateMax)
+		// The library drops which atomic operation it is, and it becomes an addition: v0.22.0,
+		// asm.Instruction.Marshal, takes the constant before it sets it.
+		swap.Constant = int64(asm.CmpXchg >> 8)
+		a.emit(asm.Mov.Reg(asm.R2, asm.R0), swap,
 			asm.JEq.Reg(asm.R0, asm.R2, "bucket"))
 	}
 	a.label("bucket")

@@ -1,0 +1,246 @@
+package tracer
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/gobuild"
+)
+
+// bucketError is what Histogram promises, a 64th.
+const bucketError = 1.0 / 64
+
+// rank returns the nearest-rank percentile of durations, which it sorts.
+func rank(all []time.Duration, p float64) time.Duration {
+	slices.Sort(all)
+	return all[max(int(math.Ceil(float64(len(all))*p/100)), 1)-1]
+}
+
+// checkLatency compares a histogram with what a program has timed inside of each pair and
+// around it: each pair lies between, so every percentile does.
+func checkLatency(t *testing.T, l *Latencies, inner, outer []time.Duration) {
+	t.Helper()
+	if l.Count() != uint64(len(inner)) {
+		t.Errorf("%d pairs, want %d", l.Count(), len(inner))
+	}
+	for _, p := range []float64{1, 10, 50, 90, 99, 99.9, 100} {
+		got, low, high := float64(l.Percentile(p)), float64(rank(inner, p)), float64(rank(outer, p))
+		if got < low*(1-bucketError) || got > high*(1+bucketError) {
+			t.Errorf("p%g is %v, the program timed %v inside and %v around", p, l.Percentile(p), rank(inner, p), rank(outer, p))
+		}
+	}
+	if low, high := rank(inner, 100), rank(outer, 100); l.Max() < low || l.Max() > high {
+		t.Errorf("the maximum is %v, not between %v and %v", l.Max(), low, high)
+	}
+	if low, high := mean(inner), mean(outer); l.Mean() < low || l.Mean() > high {
+		t.Errorf("the mean is %v, not between %v and %v", l.Mean(), low, high)
+	}
+}
+
+func mean(all []time.Duration) (sum time.Duration) {
+	for _, d := range all {
+		sum += d
+	}
+	return sum / time.Duration(len(all))
+}
+
+// counters are what Latencies counts besides pairs.
+func counters(l *Latencies) [5]uint64 {
+	return [5]uint64{l.Begins, l.Ends, l.Nested, l.Unread, l.Full}
+}
+
+func TestLatencyC(t *testing.T) {
+	const threads, rounds = 4, 500
+	for _, mode := range modes {
+		for _, by := range []LatencyOptions{{}, {By: "arg1", EndBy: "arg2"}} {
+			t.Run(fmt.Sprint(mode, by.By), func(t *testing.T) {
+				force(t, mode)
+				p := startC(t, "pairs", fmt.Sprint(threads), fmt.Sprint(rounds))
+				target := Target{PID: p.pid()}
+				all := mustFind(t, target)
+				l, err := Latency(target, one(t, all, "begin"), one(t, all, "end"), &by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+				if begin, _ := l.By(); by.By == "" && begin != "tid" {
+					t.Errorf("pairs of a C program are joined by %s", begin)
+				}
+				p.run()
+				var inner, outer []time.Duration
+				for _, line := range p.until() {
+					var in, out time.Duration
+					fmt.Sscan(line, (*int64)(&in), (*int64)(&out))
+					inner, outer = append(inner, in), append(outer, out)
+				}
+				got, err := l.Read()
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkLatency(t, got, inner, outer)
+				hits := uint64(threads * (rounds + 1))
+				nested := uint64(0)
+				if by.By != "" {
+					nested = threads - 1 // the last begins all say -2
+				}
+				if diff := cmp.Diff([5]uint64{hits, hits, nested, 0, 0}, counters(got)); diff != "" {
+					t.Errorf("begins, ends, nested, unread, full (-want +got):\n%s", diff)
+				}
+				closeNow(t, l)
+				if _, err := l.Read(); err != os.ErrClosed {
+					t.Errorf("Read after Close: %v, want os.ErrClosed", err)
+				}
+				closeNow(t, l)
+			})
+		}
+	}
+}
+
+func one(t *testing.T, all []*Marker, pattern string) []*Marker {
+	t.Helper()
+	m, err := Select(all, []string{pattern})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// requests is what testdata/requests prints.
+type requests struct {
+	Paths, Goroutines  map[string]uint64
+	Inner, Outer, Jobs []time.Duration
+}
+
+func TestGoRequests(t *testing.T) {
+	path := linked(t, gobuild.Config{}, "testdata/requests")
+	for _, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			force(t, mode)
+			const rounds = 500
+			p := startTick(t, path, rounds)
+			target := Target{PID: p.pid()}
+			all := mustFind(t, target)
+			pairs := map[string]*Pairs{}
+			for name, o := range map[string]LatencyOptions{"req:begin req:end": {}, "job:queued job:done": {By: "id", EndBy: "job"}, "nest:in nest:out": {}} {
+				sides := strings.Fields(name)
+				l, err := Latency(target, one(t, all, sides[0]), one(t, all, sides[1]), &o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+				pairs[name] = l
+			}
+			if by, _ := pairs["req:begin req:end"].By(); by != "goroutine" {
+				t.Errorf("pairs of a Go program are joined by %s", by)
+			}
+			byPath, err := Count(target, one(t, all, "req:*"), &Options{By: []string{"path"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer byPath.Close()
+			byGoroutine, err := Count(target, one(t, all, "req:*"), &Options{By: []string{"goroutine", "load", "even"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer byGoroutine.Close()
+			p.run()
+			var want requests
+			if err := json.Unmarshal([]byte(p.line()), &want); err != nil {
+				t.Fatal(err)
+			}
+
+			wantPaths := map[string]uint64{}
+			for path, n := range want.Paths {
+				wantPaths[fmt.Sprintf("%q/%d", path[:min(len(path), KeyText)], len(path))] = n
+			}
+			got, _ := keyed(t, byPath, "begin")
+			if diff := cmp.Diff(wantPaths, got); diff != "" {
+				t.Errorf("by path (-want +got):\n%s", diff)
+			}
+			none := map[string]uint64{"error: " + errNone.Error(): 8 * rounds}
+			if got, _ := keyed(t, byPath, "end"); !cmp.Equal(none, got) {
+				t.Errorf("without a path: %v", got)
+			}
+			wantEnds := map[string]uint64{}
+			for g, n := range want.Goroutines {
+				wantEnds[g+" 0.5 error: "+errNone.Error()] = n
+			}
+			got, _ = keyed(t, byGoroutine, "end")
+			if diff := cmp.Diff(wantEnds, got); diff != "" {
+				t.Errorf("by goroutine (-want +got):\n%s", diff)
+			}
+
+			read := func(name string) *Latencies {
+				l, err := pairs[name].Read()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return l
+			}
+			checkLatency(t, read("req:begin req:end"), want.Inner, want.Outer)
+			jobs := read("job:queued job:done")
+			if counters(jobs) != [5]uint64{rounds, rounds} || jobs.Count() != rounds || jobs.Max() > rank(want.Jobs, 100) || jobs.Percentile(0) < 100*time.Microsecond {
+				t.Errorf("jobs: %v, %d pairs from %v to %v", counters(jobs), jobs.Count(), jobs.Percentile(0), jobs.Max())
+			}
+			// in in in out out out: the innermost is a pair, two begins were nested, two ends are left.
+			if nest := read("nest:in nest:out"); counters(nest) != [5]uint64{3, 3, 2} || nest.Count() != 1 {
+				t.Errorf("nested: %v, %d pairs", counters(nest), nest.Count())
+			}
+		})
+	}
+}
+
+func TestHistogram(t *testing.T) {
+	var h, before Histogram
+	if h.Count() != 0 || h.Max() != 0 || h.Mean() != 0 || h.Percentile(50) != 0 || h.Buckets() != nil {
+		t.Error("an empty histogram is not empty")
+	}
+	var all []time.Duration
+	for n := time.Duration(1); n > 0 && n < 1<<62; n += n/7 + 1 {
+		all = append(all, n)
+		h.Add(n)
+		if len(all) == 50 {
+			before = h
+			before.counts = slices.Clone(h.counts)
+		}
+	}
+	check := func(h *Histogram, all []time.Duration) {
+		t.Helper()
+		for p := 0.0; p <= 100; p += 0.25 {
+			got, want := float64(h.Percentile(p)), float64(rank(all, p))
+			if math.Abs(got-want) > want*bucketError {
+				t.Errorf("p%g is %v, want %v", p, h.Percentile(p), rank(all, p))
+			}
+		}
+		n := uint64(0)
+		for _, b := range h.Buckets() {
+			n += b.Count
+			if b.Low >= b.High {
+				t.Errorf("bucket from %v to %v", b.Low, b.High)
+			}
+		}
+		if n != uint64(len(all)) || h.Count() != n {
+			t.Errorf("%d durations in buckets, %d in all, want %d", n, h.Count(), len(all))
+		}
+	}
+	check(&h, all)
+	if h.Max() != all[len(all)-1] {
+		t.Errorf("the maximum is %v", h.Max())
+	}
+	check(h.Since(&before), all[50:])
+	if d := h.Since(&h); d.Count() != 0 || d.Max() != 0 {
+		t.Errorf("nothing since now: %d up to %v", d.Count(), d.Max())
+	}
+	h.Add(-1)
+	h.Add(math.MaxInt64)
+	if h.Percentile(0) != 0 || h.Max() != math.MaxInt64 {
+		t.Errorf("extremes are %v and %v", h.Percentile(0), h.Max())
+	}
+}
