@@ -24,7 +24,7 @@ func newPairs(t Target, begin, end []*Marker, by pairing, o Options) (pairs, err
 	if err != nil {
 		return nil, p.explain(err)
 	}
-	if err := checkAttached(t.PID, markers); err != nil {
+	if err := checkAttached(t.pids(), markers); err != nil {
 		l.Close()
 		return nil, err
 	}
