@@ -16,7 +16,7 @@
 //
 // File and line of a declaration cannot be told: a point is data, for which the compiler writes no
 // line anywhere, neither into the line table nor into DWARF, where package-level variables have a
-// name, an address and a type. "go doc PACKAGE.VARIABLE" finds it in the source.
+// name, an address and a type. "go doc -u PACKAGE.VARIABLE" shows it.
 //
 // # Cost
 //
