@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,6 +26,7 @@ type cluster struct {
 	dir        string
 	executable string
 	server     *exec.Cmd
+	log        lockedBuffer
 }
 
 // asNobody makes a command run as a user that PostgreSQL agrees to run as.
@@ -38,7 +38,8 @@ func asNobody(dir string, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func startCluster(t *testing.T) *cluster {
+// startCluster starts one with these settings besides.
+func startCluster(t *testing.T, settings ...string) *cluster {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "waymark-pg")
 	if err != nil {
@@ -60,10 +61,12 @@ func startCluster(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{dir: dir, executable: executable, server: asNobody(dir, executable, "-D", data, "-k", dir,
-		"-c", "listen_addresses=", "-c", "autovacuum=off", "-c", "fsync=off", "-c", "max_logical_replication_workers=0")}
-	var log bytes.Buffer
-	c.server.Stdout, c.server.Stderr = &log, &log
+	args := []string{"-D", data, "-k", dir}
+	for _, s := range append(settings, "listen_addresses=", "autovacuum=off", "fsync=off", "max_logical_replication_workers=0") {
+		args = append(args, "-c", s)
+	}
+	c := &cluster{dir: dir, executable: executable, server: asNobody(dir, executable, args...)}
+	c.server.Stdout, c.server.Stderr = &c.log, &c.log
 	if err := c.server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +74,7 @@ func startCluster(t *testing.T) *cluster {
 		c.server.Process.Signal(os.Interrupt) // fast shutdown
 		c.server.Wait()
 		if t.Failed() {
-			t.Logf("server log:\n%s", &log)
+			t.Logf("server log:\n%s", c.log.String())
 		}
 	})
 	eventually(t, "server accepts connections", func() bool {

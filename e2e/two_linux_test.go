@@ -178,9 +178,18 @@ func (l *lockedBuffer) String() string {
 
 func startBpftrace(t *testing.T, pid int, path string) *bpftrace {
 	t.Helper()
+	return runBpftrace(t, pid, `usdt:`+path+`:kinds:signed { @n = count() }`)
+}
+
+// runBpftrace starts one that prints "alive" once it has attached everything.
+func runBpftrace(t *testing.T, pid int, script string) *bpftrace {
+	t.Helper()
+	args := []string{"-B", "line", "-e", script + ` interval:ms:50 { printf("alive\n") }`}
+	if pid != 0 {
+		args = append(args, "-p", fmt.Sprint(pid))
+	}
 	// What it prints it prints after it attached everything.
-	b := &bpftrace{cmd: exec.Command("bpftrace", "-B", "line", "-p", fmt.Sprint(pid), "-e",
-		`usdt:`+path+`:kinds:signed { @n = count() } interval:ms:50 { printf("alive\n") }`)}
+	b := &bpftrace{cmd: exec.Command("bpftrace", args...)}
 	b.cmd.Stdout, b.cmd.Stderr = &b.out, &b.out
 	if err := b.cmd.Start(); err != nil {
 		t.Fatal(err)

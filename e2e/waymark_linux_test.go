@@ -50,7 +50,7 @@ func waymark(t *testing.T) string {
 	return built.path
 }
 
-// watcher is a waymark stat that runs beside what it looks at.
+// watcher is a waymark that runs beside what it looks at.
 type watcher struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -62,7 +62,13 @@ type watcher struct {
 // watch starts waymark stat with these arguments and returns when it has attached.
 func watch(t *testing.T, args ...string) *watcher {
 	t.Helper()
-	w := &watcher{t: t, cmd: exec.Command(waymark(t), append([]string{"stat", "--json"}, args...)...)}
+	return watchBy(t, "stat", args...)
+}
+
+// watchBy does so with stat or trace.
+func watchBy(t *testing.T, verb string, args ...string) *watcher {
+	t.Helper()
+	w := &watcher{t: t, cmd: exec.Command(waymark(t), append([]string{verb, "--json"}, args...)...)}
 	w.cmd.Stdout = &w.stdout
 	stderr, err := w.cmd.StderrPipe()
 	if err != nil {
@@ -82,7 +88,7 @@ func watch(t *testing.T, args ...string) *watcher {
 		line, err := lines.ReadString('\n')
 		w.stderr.WriteString(line)
 		if err != nil {
-			t.Fatalf("waymark stat %q did not attach: %s", args, &w.stderr)
+			t.Fatalf("waymark %s %q did not attach: %s", verb, args, &w.stderr)
 		}
 		if strings.Contains(line, "attached to ") {
 			return w
@@ -90,16 +96,22 @@ func watch(t *testing.T, args ...string) *watcher {
 	}
 }
 
-// stop interrupts it and returns its final counts.
-func (w *watcher) stop() map[string]uint64 {
+// interrupt ends it as Ctrl-C does.
+func (w *watcher) interrupt() {
 	w.t.Helper()
 	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
 		w.t.Fatal(err)
 	}
 	w.done = true
 	if err := w.cmd.Wait(); err != nil {
-		w.t.Errorf("waymark stat after an interrupt: %v\n%s", err, &w.stderr)
+		w.t.Errorf("waymark after an interrupt: %v\n%s", err, &w.stderr)
 	}
+}
+
+// stop interrupts a waymark stat and returns its final counts.
+func (w *watcher) stop() map[string]uint64 {
+	w.t.Helper()
+	w.interrupt()
 	counts := make(map[string]uint64)
 	for line := range bytes.Lines(w.stdout.Bytes()) {
 		var c struct {
