@@ -11,12 +11,23 @@ import (
 type Pair struct {
 	Begin, End string // as declared, provider:name; no patterns
 
-	// Key is the name of an argument, which both markers have and by which an end finds its
-	// begin: the id of a request, say. Integers, strings, []byte, booleans and pointers can be keys, floats cannot.
+	// Key is the name of the argument by which an end finds its begin: the id of a request, say. Integers,
+	// strings, []byte, booleans and pointers can be keys, floats cannot.
 	//
 	// Without a key the two are joined by goroutine: the end must be marked by the goroutine
 	// that marked the begin.
 	Key string
+
+	// EndKey is what the end calls that argument, where it calls it otherwise.
+	EndKey string
+}
+
+// Keys returns the name of the key at the begin and at the end, both "" when goroutines join the two.
+func (p Pair) Keys() (begin, end string) {
+	if p.EndKey == "" {
+		return p.Key, p.Key
+	}
+	return p.Key, p.EndKey
 }
 
 // Check returns what is wrong with the pair, nil when nothing is: a name that is missing, or a
@@ -27,23 +38,31 @@ func (p Pair) Check() error {
 		return fmt.Errorf("pair %q: both ends need a name", p)
 	case p.Begin == p.End:
 		return fmt.Errorf("pair %q: it begins and ends with one marker", p)
+	case p.Key == "" && p.EndKey != "":
+		return fmt.Errorf("pair %q: the begin needs a key, too", p)
 	case p.Key == "":
 		return nil
 	}
+	begin, end := p.Keys()
 	for _, m := range marker.All() {
-		isKey := func(f marker.Field) bool { return f.Name == p.Key }
-		if (m.Name == p.Begin || m.Name == p.End) && !m.Pending && !slices.ContainsFunc(m.Fields, isKey) {
-			return fmt.Errorf("pair %q: marker %q has no argument %q, its format is %q", p, m.Name, p.Key, m.Format)
+		for name, key := range map[string]string{p.Begin: begin, p.End: end} {
+			isKey := func(f marker.Field) bool { return f.Name == key }
+			if m.Name == name && !m.Pending && !slices.ContainsFunc(m.Fields, isKey) {
+				return fmt.Errorf("pair %q: marker %q has no argument %q, its format is %q", p, m.Name, key, m.Format)
+			}
 		}
 	}
 	return nil
 }
 
-// String returns "begin → end", and the key where there is one.
+// String returns "begin → end", and the keys where there are any.
 func (p Pair) String() string {
 	s := p.Begin + " → " + p.End
 	if p.Key != "" {
 		s += " by " + p.Key
+	}
+	if p.EndKey != "" {
+		s += " = " + p.EndKey
 	}
 	return s
 }

@@ -117,7 +117,7 @@ func TestMarkersThatAppearLater(t *testing.T) {
 	if got := c.Pending(); !slices.Equal(got, []string{"sinktest:later"}) {
 		t.Errorf("waiting for %v, want sinktest:later", got)
 	}
-	later := marker.New0("sinktest:later", "")
+	later := marker.New0("sinktest:later", "") //waymark:ignore made late, on purpose
 	p, err := later.Register(func() {}) // at first use it is known
 	if err != nil {
 		t.Fatal(err)
@@ -196,6 +196,10 @@ func TestPairCheck(t *testing.T) {
 		{Begin: "sinktest:opened", End: "sinktest:closed", Key: "n"}: true,
 		{Begin: "sinktest:opened", End: "sinktest:closed", Key: "m"}: false,
 		{Begin: "sinktest_plain", End: "sinktest:closed", Key: "n"}:  false,
+
+		{Begin: "sinktest:opened", End: "disk:stored", Key: "n", EndKey: "bytes"}: true,
+		{Begin: "sinktest:opened", End: "disk:stored", Key: "n", EndKey: "n"}:     false,
+		{Begin: "sinktest:opened", End: "disk:stored", EndKey: "bytes"}:           false,
 	} {
 		if err := p.Check(); (err == nil) != sound {
 			t.Errorf("%v: got %v", p, err)

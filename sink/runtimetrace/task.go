@@ -10,9 +10,9 @@ import (
 
 // task is a pair of markers between which a task lies.
 type task struct {
-	name string
-	key  string
-	open *join.Table[started]
+	name             string
+	beginKey, endKey string
+	open             *join.Table[started]
 }
 
 type started struct {
@@ -22,7 +22,7 @@ type started struct {
 
 func (s *Sink) beginTask(e *marker.Event, t *task) context.Context {
 	ctx, began := trace.NewTask(context.Background(), t.name)
-	if k, ok := join.KeyOf(e, t.key); !ok || t.open.Put(k, started{ctx, began}) {
+	if k, ok := join.KeyOf(e, t.beginKey); !ok || t.open.Put(k, started{ctx, began}) {
 		s.unended.Add(1)
 	}
 	s.kept.Store(true)
@@ -30,7 +30,7 @@ func (s *Sink) beginTask(e *marker.Event, t *task) context.Context {
 }
 
 func (s *Sink) endTask(e *marker.Event, t *task) (started, bool) {
-	if k, ok := join.KeyOf(e, t.key); ok {
+	if k, ok := join.KeyOf(e, t.endKey); ok {
 		if was, ok := t.open.Take(k); ok {
 			return was, true
 		}

@@ -68,7 +68,8 @@ func Connect(o Options) (*Sink, error) {
 		begin.regionBegins, end.regionEnds = append(begin.regionBegins, q), append(end.regionEnds, q)
 	}
 	for _, p := range o.Tasks {
-		q := &task{name: p.String(), key: p.Key, open: join.NewTable[started]()}
+		q := &task{name: p.String(), open: join.NewTable[started]()}
+		q.beginKey, q.endKey = p.Keys()
 		s.tasks = append(s.tasks, q)
 		begin, end := s.role(p.Begin), s.role(p.End)
 		begin.taskBegins, end.taskEnds = append(begin.taskBegins, q), append(end.taskEnds, q)

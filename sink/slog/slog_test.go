@@ -66,8 +66,8 @@ func (k *keeper) Handle(_ context.Context, r slog.Record) error {
 func TestAttributesAreTyped(t *testing.T) {
 	k := &keeper{}
 	connect(t, k, "slogtest:types")
-	text := []byte("ab")
-	types.Mark(true, -8, 1<<63, 0.5, "x y", text, []byte{0, 255}, 0xfe)
+	text, raw := []byte("ab"), []byte{0, 255}
+	types.Mark(true, -8, 1<<63, 0.5, "x y", text, raw, 0xfe)
 	copy(text, "??") // a record that is kept must not change
 
 	var got []slog.Attr

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/waymark-trace/waymark/sink"
 )
 
 // ServeHTTP shows the snapshot: as a table, or as JSON with ?format=json or when the request
@@ -59,11 +61,8 @@ func (s Snapshot) WriteText(w io.Writer) error {
 }
 
 func (p *Pair) writeText(b *strings.Builder) {
-	fmt.Fprintf(b, "\n%s → %s", p.Begin, p.End)
-	if p.Key != "" {
-		fmt.Fprintf(b, " by %s", p.Key)
-	}
-	fmt.Fprintf(b, "\n  count %d   rate %.1f/s   open %d   unended %d   unbegun %d\n", p.Count, p.Rate, p.Open, p.Unended, p.Unbegun)
+	fmt.Fprintf(b, "\n%v\n", sink.Pair{Begin: p.Begin, End: p.End, Key: p.Key, EndKey: p.EndKey})
+	fmt.Fprintf(b, "  count %d   rate %.1f/s   open %d   unended %d   unbegun %d\n", p.Count, p.Rate, p.Open, p.Unended, p.Unbegun)
 	if p.Count == 0 {
 		return
 	}

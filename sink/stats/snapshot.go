@@ -28,6 +28,7 @@ type Pair struct {
 	Begin   string  `json:"begin"`
 	End     string  `json:"end"`
 	Key     string  `json:"key,omitempty"`
+	EndKey  string  `json:"end_key,omitempty"`
 	Count   uint64  `json:"count"`
 	Rate    float64 `json:"rate"`
 	Open    int     `json:"open"`    // begins that wait for their end
@@ -66,7 +67,7 @@ func (s *Stats) Snapshot() Snapshot {
 	for _, p := range s.pairs {
 		count, rate := p.done.read(now)
 		out.Pairs = append(out.Pairs, Pair{
-			Begin: p.Begin, End: p.End, Key: p.Key, Count: count, Rate: rate,
+			Begin: p.Begin, End: p.End, Key: p.Key, EndKey: p.EndKey, Count: count, Rate: rate,
 			Open: p.open.Len(), Unended: p.unended.Load(), Unbegun: p.unbegun.Load(),
 			Latency: latency(p.done.latencies()),
 		})

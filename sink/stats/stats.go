@@ -37,6 +37,7 @@ type counter struct {
 
 type pair struct {
 	sink.Pair
+	beginKey, endKey string
 	open             *join.Table[time.Duration] // when what is open began, after the start
 	done             meter
 	unended, unbegun atomic.Uint64
@@ -57,6 +58,7 @@ func Connect(o Options) (*Stats, error) {
 			return nil, err
 		}
 		q := &pair{Pair: p, open: join.NewTable[time.Duration](), done: newMeter()}
+		q.beginKey, q.endKey = p.Keys()
 		s.pairs = append(s.pairs, q)
 		begin, end := s.counter(p.Begin), s.counter(p.End)
 		begin.begins, end.ends = append(begin.begins, q), append(end.ends, q)
@@ -99,14 +101,14 @@ func event(e *marker.Event) {
 }
 
 func (p *pair) begin(e *marker.Event, now time.Duration) {
-	k, ok := join.KeyOf(e, p.Key)
+	k, ok := join.KeyOf(e, p.beginKey)
 	if !ok || p.open.Put(k, now) {
 		p.unended.Add(1)
 	}
 }
 
 func (p *pair) end(e *marker.Event, goroutine uint64, now time.Duration) {
-	if k, ok := join.KeyOf(e, p.Key); ok {
+	if k, ok := join.KeyOf(e, p.endKey); ok {
 		if began, ok := p.open.Take(k); ok {
 			p.done.addLatency(goroutine, now, now-began)
 			return
