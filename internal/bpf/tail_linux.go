@@ -1,6 +1,7 @@
 package bpf
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/cilium/ebpf/asm"
@@ -26,11 +27,18 @@ func (a *traceProgram) tail() {
 	a.emit(increment(a.lost, stackScratch)...)
 }
 
-// process leaves process and thread in R0. Processes of namespaces below ours get zero: the
-// kernel tells their numbers in their own namespace only.
+// process leaves process and thread in R0, as this process's namespace counts them.
 func (a *traceProgram) process() {
-	if a.pids == nil {
+	if a.pids.level == 0 {
 		a.emit(asm.FnGetCurrentPidTgid.Call())
+		return
+	}
+	if a.pids.types != nil {
+		a.numbers++ // a program may ask twice
+		a.emit(a.pids.currentNumber(true, fmt.Sprintf("process%d", a.numbers))...)
+		a.emit(asm.LSh.Imm(asm.R0, 32), asm.StoreMem(asm.RFP, stackOther, asm.R0, asm.DWord))
+		a.emit(a.pids.currentNumber(false, fmt.Sprintf("thread%d", a.numbers))...)
+		a.emit(asm.LoadMem(asm.R1, asm.RFP, stackOther, asm.DWord), asm.Or.Reg(asm.R0, asm.R1))
 		return
 	}
 	// struct bpf_pidns_info is the thread's number, then the process's: on a little-endian

@@ -1,0 +1,104 @@
+package bpf
+
+import (
+	"github.com/cilium/ebpf/asm"
+)
+
+// Stack slots of what reads the kernel's structures. They lie in what a trace program gathers
+// values in, before it does and after it has.
+const (
+	stackTask   = -40 // a pointer, and what follows from it
+	stackNumber = -48
+	stackNS     = -56
+	stackOther  = -64
+)
+
+// step replaces the pointer in a slot by the one that is offset bytes behind where it points.
+func step(slot int16, offset int) asm.Instructions { return readKernel(slot, slot, offset, 8) }
+
+// readKernel copies size bytes from offset behind where the pointer in slot from points to.
+// What cannot be read becomes zero.
+func readKernel(to, from int16, offset, size int) asm.Instructions {
+	return asm.Instructions{
+		asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, int32(to)),
+		asm.Mov.Imm(asm.R2, int32(size)),
+		asm.LoadMem(asm.R3, asm.RFP, from, asm.DWord), asm.Add.Imm(asm.R3, int32(offset)),
+		asm.FnProbeReadKernel.Call(),
+	}
+}
+
+// join concatenates, as slices.Concat does, also single instructions.
+func join(parts ...any) (all asm.Instructions) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case asm.Instruction:
+			all = append(all, p)
+		case asm.Instructions:
+			all = append(all, p...)
+		}
+	}
+	return all
+}
+
+// currentNumber leaves the number of the current process, or of its thread, in R0, as this
+// process's namespace counts: 0 when it is not visible there. label makes labels unique.
+func (n *pidNamespace) currentNumber(process bool, label string) asm.Instructions {
+	if n.level == 0 {
+		ins := asm.Instructions{asm.FnGetCurrentPidTgid.Call()}
+		if process {
+			return append(ins, asm.RSh.Imm(asm.R0, 32))
+		}
+		return append(ins, asm.LSh.Imm(asm.R0, 32), asm.RSh.Imm(asm.R0, 32))
+	}
+	return join(asm.FnGetCurrentTask.Call(), asm.StoreMem(asm.RFP, stackTask, asm.R0, asm.DWord),
+		n.number(process, label))
+}
+
+// number does so for the task that slot stackTask points to. A task has a number in its own
+// namespace and in each above: struct pid, include/linux/pid.h. (The kernel's helper,
+// bpf_get_ns_current_pid_tgid, knows the one of the task's own namespace only.)
+func (n *pidNamespace) number(process bool, label string) asm.Instructions {
+	k := n.types
+	var leader, visible asm.Instructions
+	if process {
+		leader = step(stackTask, k.taskLeader)
+	}
+	at := k.pidNumbers + n.level*k.numberSize
+	if n.level > 0 {
+		visible = join(
+			readKernel(stackNumber, stackTask, k.pidLevel, 4),
+			asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word),
+			asm.JLT.Imm(asm.R0, int32(n.level), label+"_none"),
+			readKernel(stackNS, stackTask, at+k.numberNS, 8),
+			readKernel(stackNumber, stackNS, k.nsInode, 4),
+			asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word),
+			asm.LoadImm(asm.R1, int64(uint32(n.inode)), asm.DWord),
+			asm.JNE.Reg(asm.R0, asm.R1, label+"_none"),
+		)
+	}
+	return join(leader, step(stackTask, k.taskPID), visible,
+		readKernel(stackNumber, stackTask, at+k.numberNr, 4),
+		asm.Ja.Label(label+"_known"),
+		asm.StoreImm(asm.RFP, stackNumber, 0, asm.Word).WithSymbol(label+"_none"),
+		asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word).WithSymbol(label+"_known"),
+	)
+}
+
+// ofShell jumps to yes when the current process is a job of an interactive shell: one with a
+// terminal whose process group is not its parent's. Stopping that, the shell would take the terminal back.
+func (k *kernelTypes) ofShell(yes, no string) asm.Instructions {
+	// PIDTYPE_PGID of enum pid_type, include/linux/pid.h (pid_types.h).
+	group := k.signalPIDs + 2*8
+	return join(
+		asm.FnGetCurrentTask.Call(),
+		asm.StoreMem(asm.RFP, stackTask, asm.R0, asm.DWord), asm.StoreMem(asm.RFP, stackOther, asm.R0, asm.DWord),
+		step(stackTask, k.taskSignal),
+		readKernel(stackNS, stackTask, k.signalTTY, 8),
+		asm.LoadMem(asm.R0, asm.RFP, stackNS, asm.DWord), asm.JEq.Imm(asm.R0, 0, no),
+		step(stackTask, group),
+		step(stackOther, k.taskParent), step(stackOther, k.taskSignal), step(stackOther, group),
+		asm.LoadMem(asm.R0, asm.RFP, stackTask, asm.DWord), asm.LoadMem(asm.R1, asm.RFP, stackOther, asm.DWord),
+		asm.JNE.Reg(asm.R0, asm.R1, yes),
+		asm.Ja.Label(no),
+	)
+}

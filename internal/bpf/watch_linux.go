@@ -1,0 +1,158 @@
+package bpf
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
+)
+
+// Watch is a set of processes and the news of them. Programs that are attached with it look at
+// processes of the set only. The kernel keeps it: who ends is out before its number can be
+// used again, and with Follow a child is in before its first instruction.
+type Watch struct {
+	pids              *pidNamespace
+	set, paused, ring *ebpf.Map
+	reader            *ringbuf.Reader
+	o                 WatchOptions
+}
+
+// WatchOptions are what a Watch does by itself.
+type WatchOptions struct {
+	// Follow adds the children of processes, from now on.
+	Follow bool
+	// Pause stops a process that has executed another program, or whose dynamic linker has
+	// mapped something, until Continue. Jobs of interactive shells are not stopped: their
+	// shell would take it for Ctrl-Z.
+	Pause bool
+}
+
+// News is what happened to a process.
+type News struct {
+	Kind NewsKind
+	PID  int
+}
+
+// NewsKind says what happened.
+type NewsKind uint32
+
+const (
+	Forked   NewsKind = iota + 1 // it was added, as a child
+	Executed                     // it executes a program
+	Replaced                     // the same, by another thread than its first one, which is no more
+	Ended                        // it ended, and is out of the set
+	Mapped                       // the dynamic linker has mapped or unmapped something
+	Full                         // the set had no room for this child
+)
+
+// paused is the bit of a kind that says that the process was stopped.
+const pausedBit = 1 << 31
+
+const (
+	// maxWatched is how many processes a set holds, the kernel's default for all there are.
+	maxWatched = 32768
+	// newsSize is the size of the ring in bytes: at 16 a piece, news of 4096 processes.
+	newsSize = 64 << 10
+)
+
+// NewWatch returns an empty set. It needs a kernel that describes its types.
+func NewWatch(o WatchOptions) (*Watch, error) {
+	types, err := loadKernelTypes()
+	if err != nil {
+		return nil, err
+	}
+	w := &Watch{o: o}
+	if w.pids, err = ownPIDNamespace(); err != nil {
+		return nil, err
+	}
+	w.pids.types = types
+	for _, m := range []struct {
+		to   **ebpf.Map
+		spec ebpf.MapSpec
+	}{
+		{&w.set, ebpf.MapSpec{Name: "waymark_set", Type: ebpf.Hash, KeySize: 4, ValueSize: 4, MaxEntries: maxWatched}},
+		{&w.paused, ebpf.MapSpec{Name: "waymark_paused", Type: ebpf.Hash, KeySize: 4, ValueSize: 4, MaxEntries: maxWatched}},
+		{&w.ring, ebpf.MapSpec{Name: "waymark_news", Type: ebpf.RingBuf, MaxEntries: newsSize}},
+	} {
+		if *m.to, err = ebpf.NewMap(&m.spec); err != nil {
+			w.Close()
+			return nil, fmt.Errorf("creating map %s: %w", m.spec.Name, err)
+		}
+	}
+	if w.reader, err = ringbuf.NewReader(w.ring); err != nil {
+		w.Close()
+		return nil, fmt.Errorf("mapping the ring of news: %w", err)
+	}
+	return w, nil
+}
+
+// Add puts a process into the set. Call it once something is attached with the watch, and look
+// afterwards whether the process is still the one that was meant.
+func (w *Watch) Add(pid int) error {
+	if err := w.set.Put(uint32(pid), uint32(0)); err != nil {
+		return fmt.Errorf("watching process %d: %w", pid, err)
+	}
+	return nil
+}
+
+// Remove takes a process out.
+func (w *Watch) Remove(pid int) { _ = w.set.Delete(uint32(pid)) }
+
+// Empty reports whether there is no process in the set.
+func (w *Watch) Empty() bool {
+	var pid uint32
+	return errors.Is(w.set.NextKey(nil, &pid), ebpf.ErrKeyNotExist)
+}
+
+// Next waits for news. It returns os.ErrClosed after Close. Continue has to be called with them.
+func (w *Watch) Next() (News, bool, error) {
+	r, err := w.reader.Read()
+	if err != nil {
+		return News{}, false, err
+	}
+	if len(r.RawSample) < 8 {
+		return News{}, false, fmt.Errorf("news of %d bytes", len(r.RawSample))
+	}
+	kind := binary.NativeEndian.Uint32(r.RawSample)
+	return News{NewsKind(kind &^ pausedBit), int(binary.NativeEndian.Uint32(r.RawSample[4:]))}, kind&pausedBit != 0, nil
+}
+
+// Continue lets a process run that was stopped.
+func (w *Watch) Continue(pid int) { wake(w.paused, uint32(pid)) }
+
+// wake sends SIGCONT. The entry goes first: a stop that comes between has news of its own.
+func wake(paused *ebpf.Map, pid uint32) {
+	_ = paused.Delete(pid)
+	_ = unix.Kill(int(pid), unix.SIGCONT)
+}
+
+// wakeAll lets all processes run that were stopped.
+func wakeAll(paused *ebpf.Map) {
+	for range maxWatched {
+		var pid uint32
+		if paused.NextKey(nil, &pid) != nil {
+			return
+		}
+		wake(paused, pid)
+	}
+}
+
+// Close frees everything. What was attached with the watch is closed before.
+func (w *Watch) Close() error {
+	var err error
+	if w.reader != nil {
+		err = w.reader.Close()
+	}
+	for _, m := range []*ebpf.Map{w.set, w.paused, w.ring} {
+		if m != nil {
+			err = errors.Join(err, m.Close())
+		}
+	}
+	return err
+}
+
+var _ = os.ErrClosed // what the reader returns
