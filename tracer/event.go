@@ -10,7 +10,7 @@ import (
 type Event struct {
 	Time      time.Time
 	Monotonic time.Duration // CLOCK_MONOTONIC at the hit
-	PID       int           // as this process sees it; 0 when it is in a PID namespace below
+	PID       int           // as this process sees it; 0 when it is not visible from its PID namespace
 	TID       int
 	CPU       int
 	Comm      string

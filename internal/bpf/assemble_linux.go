@@ -34,7 +34,8 @@ type traceProgram struct {
 	sleepable bool
 	cookie    *uint64 // known when there is a program for each site
 	pids      *pidNamespace
-	next      string // label of the next instruction
+	filter    asm.Instructions // who is not let in
+	next      string           // label of the next instruction
 }
 
 func (a *traceProgram) emit(ins ...asm.Instruction) {
@@ -61,6 +62,7 @@ func (a *traceProgram) label(format string, args ...any) {
 func (a *traceProgram) assemble(plans []*Plan) asm.Instructions {
 	a.ins, a.next = nil, "trace"
 	a.emit(asm.Mov.Reg(asm.R6, asm.R1))
+	a.emit(a.filter...)
 	a.emit(asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord))
 	a.emit(loadCookie(asm.R6, a.cookie)...)
 	a.emit(asm.StoreMem(asm.RFP, stackCookie, asm.R0, asm.DWord))

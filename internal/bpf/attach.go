@@ -24,11 +24,15 @@ type File struct {
 	// Opened stays so until everything is attached: the kernel then has the inode.
 	Opened *os.File
 	Sites  []Site
+	// Linker are where a dynamic linker passes when it has mapped something, for Watch.
+	Linker []uint64
 }
 
 // Options are how to attach. The zero value is every process.
 type Options struct {
-	PIDs       []int // the only processes, none for all
+	PIDs []int // the only processes, none for all
+	// Watch follows processes, nil for none. It has to be closed after what is attached.
+	Watch      *Watch
 	Mode       Mode
 	MaxString  int  // bytes of a string that events carry
 	BufferSize int  // bytes of the ring

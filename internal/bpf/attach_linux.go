@@ -22,10 +22,16 @@ type unit struct {
 	sites     []placed
 }
 
-// placed is a site with its place among the files, and its cookie.
+// placed is a spot with its place among the files.
 type placed struct {
-	file, site int
-	cookie     uint64
+	file, site int // site is -1 for one that is not of Sites
+	spot
+}
+
+// place returns what attaching to a site takes.
+func place(files []File, file, site int, cookie uint64) placed {
+	s := &files[file].Sites[site]
+	return placed{file, site, spot{s.Offset, s.Counter, cookie}}
 }
 
 // attachment is everything that keeps probes in place.
@@ -33,6 +39,7 @@ type attachment struct {
 	guard    *guard.Guard // nil where owner holds the links
 	owner    owner
 	programs []*ebpf.Program
+	mode     Mode // Auto before the first
 }
 
 // attach attaches all units in the first way that the kernel supports.
@@ -47,23 +54,35 @@ func attach(files []File, units []unit, o Options) (*attachment, error) {
 		// attaching and detaching does harm: no reason to refuse.
 		a.guard, _ = guard.Start()
 	}
-	if err := a.attach(files, units, o); err != nil {
+	err := a.watch(o.Watch)
+	if err == nil {
+		err = a.add(files, units, o)
+	}
+	if err != nil {
 		_ = a.Close() // nothing is attached
 		return nil, err
 	}
 	return a, nil
 }
 
-func (a *attachment) attach(files []File, units []unit, o Options) error {
+// add attaches more, all or nothing.
+func (a *attachment) add(files []File, units []unit, o Options) error {
 	modes := []Mode{Events, EventsPlain}
-	if o.Mode != Auto {
+	switch {
+	case a.mode != Auto:
+		modes = []Mode{a.mode}
+	case o.Mode != Auto:
 		modes = []Mode{o.Mode}
-	} else if haveMulti() == nil {
+	case haveMulti() == nil:
 		modes = []Mode{Multi, Events, EventsPlain}
 	}
+	units = append(units, o.Watch.linkers(files)...)
 	var err error
 	for _, m := range modes {
-		if err = a.by(m, files, units, o.PIDs); !errors.Is(err, ebpf.ErrNotSupported) {
+		if err = a.by(m, files, units, o.PIDs); err == nil {
+			a.mode = m
+		}
+		if !errors.Is(err, ebpf.ErrNotSupported) {
 			return err
 		}
 	}
@@ -73,6 +92,7 @@ func (a *attachment) attach(files []File, units []unit, o Options) error {
 // by attaches in one way.
 func (a *attachment) by(m Mode, files []File, units []unit, pids []int) error {
 	r := &request{Mode: m, PIDs: pids, Files: len(files)}
+	var programs []*ebpf.Program
 	var at [][]placed // the sites of each batch
 	for i := range units {
 		u := &units[i]
@@ -83,23 +103,22 @@ func (a *attachment) by(m Mode, files []File, units []unit, pids []int) error {
 			}
 			sites := u.sites[start:end]
 			if start == 0 || m == EventsPlain {
-				prog, err := u.load(m, sites[0].cookie)
+				prog, err := u.load(m, sites[0].Cookie)
 				if err != nil {
-					_ = a.unload()
+					_ = closePrograms(programs)
 					return err
 				}
-				a.programs = append(a.programs, prog)
+				programs = append(programs, prog)
 			}
-			b := batch{File: sites[0].file, Program: len(a.programs) - 1}
+			b := batch{File: sites[0].file, Program: len(programs) - 1}
 			for _, s := range sites {
-				site := &files[s.file].Sites[s.site]
-				b.Sites = append(b.Sites, spot{site.Offset, site.Counter, s.cookie})
+				b.Sites = append(b.Sites, s.spot)
 			}
 			r.Batches, at = append(r.Batches, b), append(at, sites)
 			start = end
 		}
 	}
-	refused, err := a.send(r, files)
+	refused, err := a.send(r, files, programs)
 	if err == nil && refused != nil {
 		err = refused.err
 		if i, j := refused.batch, refused.site; i >= 0 && i < len(at) && j >= 0 && j < len(at[i]) {
@@ -107,29 +126,62 @@ func (a *attachment) by(m Mode, files []File, units []unit, pids []int) error {
 		}
 	}
 	if err != nil {
-		_ = a.unload()
+		_ = closePrograms(programs)
+		return err
 	}
-	return err
+	a.programs = append(a.programs, programs...)
+	return nil
 }
 
 // send has a request met by whoever is to hold the links.
-func (a *attachment) send(r *request, files []File) (*refusal, error) {
-	fds := make([]int, 0, len(files)+len(a.programs))
+func (a *attachment) send(r *request, files []File, programs []*ebpf.Program) (*refusal, error) {
+	fds := make([]int, 0, len(files)+len(programs))
 	for i := range files {
 		fds = append(fds, int(files[i].Opened.Fd()))
 	}
 	if a.guard == nil {
-		return a.owner.attach(r, fds, a.programs), nil
+		return a.owner.attach(r, fds, programs), nil
 	}
-	for _, p := range a.programs {
+	for _, p := range programs {
 		fds = append(fds, p.FD())
 	}
+	return a.ask(r, fds)
+}
+
+// ask has the guard meet a request.
+func (a *attachment) ask(r *request, fds []int) (*refusal, error) {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
 	answer, err := a.guard.Do(b, fds)
 	return decodeRefusal(answer), err
+}
+
+// watch attaches what keeps the set of processes, before anything looks at it.
+func (a *attachment) watch(w *Watch) error {
+	if w == nil {
+		return nil
+	}
+	r := &request{}
+	var programs []*ebpf.Program
+	var fds []int
+	defer func() { _ = closePrograms(programs) }() // links hold them
+	for _, t := range w.tracepoints() {
+		prog, err := t.load()
+		if err != nil {
+			return err
+		}
+		programs, fds, r.Watch = append(programs, prog), append(fds, prog.FD()), append(r.Watch, t.name)
+	}
+	if a.guard == nil {
+		return a.owner.watch(r.Watch, programs, w.paused).asError()
+	}
+	refused, err := a.ask(r, append(fds, w.paused.FD()))
+	if err == nil {
+		err = refused.asError()
+	}
+	return err
 }
 
 // load loads the unit's program. The cookie is put into it where the kernel keeps none.

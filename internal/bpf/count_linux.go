@@ -13,52 +13,97 @@ import (
 // Counter counts hits by index.
 type Counter struct {
 	mu     sync.Mutex
-	array  *ebpf.Map
-	n      int
-	held   *attachment
+	arrays []countArray // one for each time that something was added
+	held   *attachment  // nil after Close
 	perCPU []uint64
+}
+
+// countArray holds the counters of n indices.
+type countArray struct {
+	*ebpf.Map
+	n int
 }
 
 // NewCounter attaches to the sites and counts for indices below n.
 func NewCounter(files []File, n int, o Options) (*Counter, error) {
-	array, err := ebpf.NewMap(&ebpf.MapSpec{
+	c := &Counter{}
+	array, units, err := countUnits(files, n, o)
+	if err != nil {
+		return nil, err
+	}
+	if c.held, err = attach(files, units, o); err != nil {
+		return nil, errors.Join(err, array.close())
+	}
+	c.arrays = append(c.arrays, array)
+	return c, nil
+}
+
+// Add attaches to more sites, as NewCounter does. Their indices, below n again, come back
+// behind those that there are.
+func (c *Counter) Add(files []File, n int, o Options) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held == nil {
+		return os.ErrClosed
+	}
+	array, units, err := countUnits(files, n, o)
+	if err != nil {
+		return err
+	}
+	if err := c.held.add(files, units, o); err != nil {
+		return errors.Join(err, array.close())
+	}
+	c.arrays = append(c.arrays, array)
+	return nil
+}
+
+func countUnits(files []File, n int, o Options) (countArray, []unit, error) {
+	if n == 0 {
+		return countArray{}, nil, nil
+	}
+	m, err := ebpf.NewMap(&ebpf.MapSpec{
 		Name: "waymark_count", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(n),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("creating %d counters: %w", n, err)
+		return countArray{}, nil, fmt.Errorf("creating %d counters: %w", n, err)
 	}
 	u := unit{name: "waymark_count", assemble: func(_ Mode, cookie *uint64) asm.Instructions {
-		return countProgram(array.FD(), cookie)
+		return join(o.Watch.filter(), countProgram(m.FD(), cookie))
 	}}
 	for i := range files {
 		for j := range files[i].Sites {
-			u.sites = append(u.sites, placed{i, j, uint64(files[i].Sites[j].Index)})
+			u.sites = append(u.sites, place(files, i, j, uint64(files[i].Sites[j].Index)))
 		}
 	}
-	held, err := attach(files, []unit{u}, o)
-	if err != nil {
-		return nil, errors.Join(err, array.Close())
+	return countArray{m, n}, []unit{u}, nil
+}
+
+func (a countArray) close() error {
+	if a.Map == nil {
+		return nil
 	}
-	return &Counter{array: array, n: n, held: held}, nil
+	return a.Close()
 }
 
 // Read returns the hits since attaching, one system call for each index.
 func (c *Counter) Read() ([]uint64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.array == nil {
+	if c.held == nil {
 		return nil, os.ErrClosed
 	}
 	if err := c.held.Err(); err != nil {
 		return nil, err
 	}
-	counts := make([]uint64, c.n)
-	for i := range counts {
-		n, err := sum(c.array, uint32(i), &c.perCPU)
-		if err != nil {
-			return nil, fmt.Errorf("reading counter %d: %w", i, err)
+	var counts []uint64
+	for _, a := range c.arrays {
+		for i := range a.n {
+			n, err := sum(a.Map, uint32(i), &c.perCPU)
+			if err != nil {
+				return nil, fmt.Errorf("reading counter %d: %w", i, err)
+			}
+			counts = append(counts, n)
 		}
-		counts[i] = n
 	}
 	return counts, nil
 }
@@ -79,10 +124,13 @@ func sum(array *ebpf.Map, index uint32, perCPU *[]uint64) (uint64, error) {
 func (c *Counter) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.array == nil {
+	if c.held == nil {
 		return nil
 	}
-	err := errors.Join(c.held.Close(), c.array.Close())
-	c.array = nil
+	err := c.held.Close()
+	c.held = nil
+	for _, a := range c.arrays {
+		err = errors.Join(err, a.close())
+	}
 	return err
 }

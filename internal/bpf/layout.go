@@ -8,7 +8,7 @@ import (
 // An event in the ring, in the byte order of the machine:
 //
 //	 0  time       uint64    CLOCK_MONOTONIC in nanoseconds
-//	 8  pid<<32|tid uint64  in this process's PID namespace, 0 for processes of one below it
+//	 8  pid<<32|tid uint64  in this process's PID namespace, 0 for processes that it does not show
 //	16  goroutine  uint64    its number, 0 when not known
 //	24  failed     uint64    bit i: value i, or the text of string i, could not be read;
 //	                         bit 63: the record could not be read

@@ -15,13 +15,19 @@ func init() { guard.Serve(&owner{}) }
 
 // owner makes links and holds them: in a guard, or in this process where it cannot have one.
 // What else a killed tracer would leave behind belongs here, to be taken back by Close.
-type owner struct{ links []link.Link }
+type owner struct {
+	links  []link.Link
+	paused *ebpf.Map // processes that a watch has stopped, nil without one
+}
 
 // Do attaches as a request says.
 func (o *owner) Do(b []byte, fds []int) []byte {
 	r, err := decodeRequest(b, len(fds))
 	if err != nil {
 		return (&refusal{-1, -1, 0, err}).encode()
+	}
+	if n := len(r.Watch); n > 0 {
+		return o.serveWatch(r.Watch, fds[:n], fds[n]).encode()
 	}
 	programs, err := programsOf(fds[r.Files:])
 	defer closePrograms(programs) // links hold them
@@ -36,6 +42,11 @@ func (o *owner) Do(b []byte, fds []int) []byte {
 func (o *owner) Close() error {
 	err := detach(o.links)
 	o.links = nil
+	if o.paused != nil {
+		wakeAll(o.paused)
+		err = errors.Join(err, o.paused.Close())
+		o.paused = nil
+	}
 	return err
 }
 

@@ -16,6 +16,9 @@ type request struct {
 	PIDs    []int // none for every process
 	Files   int   // how many of the descriptors are files
 	Batches []batch
+	// Watch are raw tracepoints, instead of all that: then the descriptors are those of a
+	// program for each, and that of the map of stopped processes.
+	Watch []string
 }
 
 // batch is the sites of one file that share a program.
@@ -32,6 +35,12 @@ func decodeRequest(b []byte, descriptors int) (*request, error) {
 	r := &request{}
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("request: %w", err)
+	}
+	if len(r.Watch) > 0 {
+		if r.Files != 0 || len(r.Batches) > 0 || descriptors != len(r.Watch)+1 {
+			return nil, fmt.Errorf("request for %d tracepoints with %d descriptors", len(r.Watch), descriptors)
+		}
+		return r, nil
 	}
 	if r.Mode == Auto || int(r.Mode) >= len(modeNames) {
 		return nil, fmt.Errorf("request for mode %d", r.Mode)
@@ -67,6 +76,13 @@ type reply struct {
 	// What errors.Is has to find again on the other side.
 	Errno        unix.Errno
 	NotSupported bool
+}
+
+func (r *refusal) asError() error {
+	if r == nil {
+		return nil
+	}
+	return r.err
 }
 
 func (r *refusal) encode() []byte {

@@ -59,7 +59,7 @@ func (n *pidNamespace) currentNumber(process bool, label string) asm.Instruction
 // bpf_get_ns_current_pid_tgid, knows the one of the task's own namespace only.)
 func (n *pidNamespace) number(process bool, label string) asm.Instructions {
 	k := n.types
-	var leader, visible asm.Instructions
+	var leader, visible, none asm.Instructions
 	if process {
 		leader = step(stackTask, k.taskLeader)
 	}
@@ -75,11 +75,14 @@ func (n *pidNamespace) number(process bool, label string) asm.Instructions {
 			asm.LoadImm(asm.R1, int64(uint32(n.inode)), asm.DWord),
 			asm.JNE.Reg(asm.R0, asm.R1, label+"_none"),
 		)
+		none = asm.Instructions{
+			asm.Ja.Label(label + "_known"),
+			asm.StoreImm(asm.RFP, stackNumber, 0, asm.Word).WithSymbol(label + "_none"),
+		}
 	}
 	return join(leader, step(stackTask, k.taskPID), visible,
 		readKernel(stackNumber, stackTask, at+k.numberNr, 4),
-		asm.Ja.Label(label+"_known"),
-		asm.StoreImm(asm.RFP, stackNumber, 0, asm.Word).WithSymbol(label+"_none"),
+		none,
 		asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word).WithSymbol(label+"_known"),
 	)
 }

@@ -22,6 +22,7 @@ type Tracer struct {
 	reader       *ringbuf.Reader
 	record       ringbuf.Record
 	stopped      atomic.Bool
+	base         traceProgram
 	broken       atomic.Pointer[error] // why nothing comes any more though nobody stopped it
 
 	mu     sync.Mutex // guards what follows
@@ -56,11 +57,10 @@ func (t *Tracer) open(files []File, o Options) (err error) {
 	if t.reader, err = ringbuf.NewReader(t.ring); err != nil {
 		return fmt.Errorf("mapping the ring: %w", err)
 	}
-	units, err := t.units(files, o)
-	if err != nil {
+	if t.base, err = newTraceBase(t, o); err != nil {
 		return err
 	}
-	if t.held, err = attach(files, units, o); err != nil {
+	if t.held, err = attach(files, t.units(files), o); err != nil {
 		return err
 	}
 	if t.held.ended() != nil {
@@ -84,19 +84,32 @@ func ringSize(n int) uint32 {
 	return 1 << bits.Len(uint(n-1))
 }
 
-// units packs plans into as few programs as hold them.
-func (t *Tracer) units(files []File, o Options) ([]unit, error) {
-	record, g, err := goRegisters(Machine(runtime.GOARCH))
-	if err != nil {
-		return nil, err
+// newTraceBase returns what all programs of a tracer have in common.
+func newTraceBase(t *Tracer, o Options) (b traceProgram, err error) {
+	if b.record, b.g, err = goRegisters(Machine(runtime.GOARCH)); err != nil {
+		return b, err
 	}
-	pids, err := ownPIDNamespace()
-	if err != nil {
-		return nil, err
+	if b.pids, err = ownPIDNamespace(); err != nil {
+		return b, err
 	}
-	base := traceProgram{pids: pids, record: record, g: g, ring: t.ring.FD(), lost: t.missed.FD(), maxString: max(o.MaxString, 1)}
+	b.filter = o.Watch.filter()
+	b.ring, b.lost, b.maxString = t.ring.FD(), t.missed.FD(), max(o.MaxString, 1)
+	return b, nil
+}
 
-	p := newPacker(base)
+// Add attaches to more sites. Their indices are the caller's, as before.
+func (t *Tracer) Add(files []File, o Options) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.held == nil {
+		return os.ErrClosed
+	}
+	return t.held.add(files, t.units(files), o)
+}
+
+// units packs plans into as few programs as hold them.
+func (t *Tracer) units(files []File) []unit {
+	p := newPacker(t.base)
 	var at [][]placed
 	for i := range files {
 		for j := range files[i].Sites {
@@ -105,19 +118,19 @@ func (t *Tracer) units(files []File, o Options) ([]unit, error) {
 			for program >= len(at) {
 				at = append(at, nil)
 			}
-			at[program] = append(at[program], placed{i, j, uint64(plan)<<32 | uint64(s.Index)})
+			at[program] = append(at[program], place(files, i, j, uint64(plan)<<32|uint64(s.Index)))
 		}
 	}
 	var units []unit
 	for i, plans := range p.programs {
 		units = append(units, unit{name: "waymark_trace", sleepable: true, sites: at[i],
 			assemble: func(m Mode, cookie *uint64) asm.Instructions {
-				a := base
+				a := t.base
 				a.sleepable, a.cookie = m == Multi, cookie
 				return a.assemble(plans)
 			}})
 	}
-	return units, nil
+	return units
 }
 
 // Next reads the next event into r, whose Body is valid until the next call. It returns

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/ringbuf"
@@ -19,6 +18,7 @@ type Watch struct {
 	set, paused, ring *ebpf.Map
 	reader            *ringbuf.Reader
 	o                 WatchOptions
+	closed            bool
 }
 
 // WatchOptions are what a Watch does by itself.
@@ -49,7 +49,15 @@ const (
 	Full                         // the set had no room for this child
 )
 
-// paused is the bit of a kind that says that the process was stopped.
+func (k NewsKind) String() string {
+	names := [...]string{"nothing", "forked", "executed", "replaced", "ended", "mapped", "full"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return fmt.Sprintf("news %d", uint32(k))
+}
+
+// pausedBit of a kind says that the process was stopped.
 const pausedBit = 1 << 31
 
 const (
@@ -108,8 +116,9 @@ func (w *Watch) Empty() bool {
 	return errors.Is(w.set.NextKey(nil, &pid), ebpf.ErrKeyNotExist)
 }
 
-// Next waits for news. It returns os.ErrClosed after Close. Continue has to be called with them.
-func (w *Watch) Next() (News, bool, error) {
+// Next waits for news. A process that was stopped for them waits for Continue. After Close the
+// error is os.ErrClosed.
+func (w *Watch) Next() (n News, stopped bool, err error) {
 	r, err := w.reader.Read()
 	if err != nil {
 		return News{}, false, err
@@ -141,8 +150,13 @@ func wakeAll(paused *ebpf.Map) {
 	}
 }
 
-// Close frees everything. What was attached with the watch is closed before.
+// Close frees everything. What was attached with the watch is closed before. Further calls do
+// nothing.
 func (w *Watch) Close() error {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
 	var err error
 	if w.reader != nil {
 		err = w.reader.Close()
@@ -154,5 +168,3 @@ func (w *Watch) Close() error {
 	}
 	return err
 }
-
-var _ = os.ErrClosed // what the reader returns

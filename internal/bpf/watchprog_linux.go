@@ -23,18 +23,23 @@ func (w *Watch) lookup(key int16) asm.Instructions {
 	}
 }
 
-// admit is the beginning of a program that is for processes of the set only. It keeps R1 and
-// uses R6. Without a set everybody is admitted.
+// admit is the beginning of a program that is for processes of the set only. It keeps R1 and uses R6.
 func (w *Watch) admit() asm.Instructions {
-	if w == nil {
-		return nil
-	}
 	return join(asm.Mov.Reg(asm.R6, asm.R1),
 		w.pids.currentNumber(true, "admit"), asm.StoreMem(asm.RFP, stackKey, asm.R0, asm.Word),
 		w.lookup(stackKey), asm.JNE.Imm(asm.R0, 0, "admitted"),
 		asm.Mov.Imm(asm.R0, 0), asm.Return(),
 		asm.Mov.Reg(asm.R1, asm.R6).WithSymbol("admitted"),
 	)
+}
+
+// filter is admit for what counts and traces. Without Follow the kernel does it better: it
+// spares other processes the breakpoint.
+func (w *Watch) filter() asm.Instructions {
+	if w == nil || !w.o.Follow {
+		return nil
+	}
+	return w.admit()
 }
 
 // tracepoints are the programs and the raw tracepoints they go to, include/trace/events/sched.h.
@@ -111,11 +116,20 @@ func (w *Watch) ended() asm.Instructions {
 	)
 }
 
-// mapped is the unit for where dynamic linkers pass when they have mapped something.
-func (w *Watch) mapped(sites []placed) unit {
-	return unit{name: "waymark_mapped", sites: sites, assemble: func(Mode, *uint64) asm.Instructions {
+// linkers is the unit for where dynamic linkers pass when they have mapped something.
+func (w *Watch) linkers(files []File) []unit {
+	u := unit{name: "waymark_mapped", assemble: func(Mode, *uint64) asm.Instructions {
 		return join(w.admit(), asm.Mov.Imm(asm.R8, int32(Mapped)), w.reserve("tell", stackKey), w.pause(), w.submit())
 	}}
+	for i := range files {
+		for _, offset := range files[i].Linker {
+			u.sites = append(u.sites, placed{i, -1, spot{Offset: offset}})
+		}
+	}
+	if w == nil || len(u.sites) == 0 {
+		return nil
+	}
+	return []unit{u}
 }
 
 // reserve leaves in R7 room for news of kind R8 of the process in a slot. Without room nobody

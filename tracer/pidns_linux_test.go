@@ -1,0 +1,91 @@
+package tracer
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/peer"
+)
+
+// nestedEnv makes TestTraceInNestedPIDNamespace the tracer that it runs in a namespace.
+const nestedEnv = "WAYMARK_TRACER_NESTED"
+
+// A process of a namespace below the tracer's has the number that the tracer sees; one that it
+// does not see has none. The tracer is in the initial namespace first, and then in one of its own.
+func TestTraceInNestedPIDNamespace(t *testing.T) {
+	peer.Root(t)
+	unshare := peer.Need(t, "unshare")[0]
+	if path, ok := os.LookupEnv(nestedEnv); ok {
+		traceNested(t, path)
+		return
+	}
+	path := tick(t)
+	traceNested(t, path)
+	outside := startTick(t, path, 7)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(unshare, "--pid", "--fork", "--mount-proc", self, "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), nestedEnv+"="+path)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "somebody else's tracer attaches", func() bool {
+		return counter(t, outside.pid(), mustFind(t, Target{Path: path}, "loop1")[0]) == 1
+	})
+	outside.run()
+	outside.expect("done 0") // of loop2, which nobody traces
+	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "--- PASS") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
+// traceNested traces a process in a namespace below, and in a namespace of its own waits for
+// one of outside first.
+func traceNested(t *testing.T, path string) {
+	tr, err := Trace(Target{Path: path}, mustFind(t, Target{Path: path}, "loop1"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	want := 5
+	seen := map[int]int{}
+	next := func() {
+		e, err := tr.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.TID != e.PID {
+			t.Errorf("thread %d of process %d", e.TID, e.PID)
+		}
+		seen[e.PID]++
+	}
+	expected := map[int]int{}
+	if os.Getenv(nestedEnv) != "" {
+		for range 7 {
+			next()
+		}
+		expected[0] = 7
+	}
+	cmd := exec.Command(path, fmt.Sprint(want), "run")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for range want {
+		next()
+	}
+	expected[cmd.Process.Pid] = want
+	if diff := cmp.Diff(expected, seen); diff != "" {
+		t.Errorf("events by process (-want +got):\n%s", diff)
+	}
+}
