@@ -35,6 +35,7 @@ type traceProgram struct {
 	cookie    *uint64 // known when there is a program for each site
 	pids      *pidNamespace
 	filter    asm.Instructions // who is not let in
+	numbers   int              // how often process was generated
 	next      string           // label of the next instruction
 }
 

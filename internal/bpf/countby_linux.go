@@ -24,7 +24,7 @@ type KeyCounter struct {
 // NewKeyCounter attaches to the sites, each of which has a key, and counts for indices below
 // n and at most maxKeys keys.
 func NewKeyCounter(files []File, n, maxKeys int, o Options) (*KeyCounter, error) {
-	base, err := newKeyProgram(files)
+	base, err := newKeyProgram(files, o)
 	if err != nil {
 		return nil, err
 	}

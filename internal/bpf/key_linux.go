@@ -147,14 +147,14 @@ func keyUnits(files []File, name string, assemble func(s *Site, m Mode, cookie *
 				units = append(units, unit{name: name, sleepable: s.Key.mayFault(),
 					assemble: func(m Mode, cookie *uint64) asm.Instructions { return assemble(s, m, cookie) }})
 			}
-			units[u].sites = append(units[u].sites, placed{i, j, uint64(s.Index)})
+			units[u].sites = append(units[u].sites, place(files, i, j, uint64(s.Index)))
 		}
 	}
 	return units
 }
 
 // newKeyProgram returns what programs for the sites' keys have in common.
-func newKeyProgram(files []File) (keyProgram, error) {
+func newKeyProgram(files []File, o Options) (keyProgram, error) {
 	var keys []Key
 	for i := range files {
 		for j := range files[i].Sites {
@@ -170,7 +170,7 @@ func newKeyProgram(files []File) (keyProgram, error) {
 		return keyProgram{}, err
 	}
 	pids, err := ownPIDNamespace()
-	return keyProgram{traceProgram{g: g, pids: pids}, layout}, err
+	return keyProgram{traceProgram{g: g, pids: pids, filter: o.Watch.filter()}, layout}, err
 }
 
 // begin returns a program that starts with R6 and R8 as they are documented.
@@ -178,5 +178,6 @@ func (a keyProgram) begin(k Key, m Mode) *keyProgram {
 	a.ins, a.next = nil, ""
 	a.sleepable = m == Multi && k.mayFault()
 	a.emit(asm.Mov.Reg(asm.R6, asm.R1))
+	a.emit(a.filter...)
 	return &a
 }

@@ -45,7 +45,7 @@ type Latency struct {
 // NewLatency attaches to the sites, each of which has a key of one part, and keeps at most
 // maxOpen keys open.
 func NewLatency(files []File, maxOpen int, o Options) (*Latency, error) {
-	base, err := newKeyProgram(files)
+	base, err := newKeyProgram(files, o)
 	if err != nil {
 		return nil, err
 	}

@@ -4,13 +4,13 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// Stack slots of what reads the kernel's structures. They lie in what a trace program gathers
-// values in, before it does and after it has.
+// Stack slots of what reads the kernel's structures: the last of its 512 bytes, which no plan
+// and no key reaches.
 const (
-	stackTask   = -40 // a pointer, and what follows from it
-	stackNumber = -48
-	stackNS     = -56
-	stackOther  = -64
+	stackTask   = -488 // a pointer, and what follows from it
+	stackNumber = -496
+	stackNS     = -504
+	stackOther  = -512
 )
 
 // step replaces the pointer in a slot by the one that is offset bytes behind where it points.

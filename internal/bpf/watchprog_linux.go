@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stack slots of the programs of a watch, above those of task_linux.go. R6 is the context, R7
+// Stack slots of the programs of a watch, besides those of task_linux.go. R6 is the context, R7
 // the news.
 const (
-	stackKey   = -8  // the current process
-	stackChild = -16 // the one that was forked
+	stackProcess = -8  // the current process
+	stackChild   = -16 // the one that was forked
 )
 
 // lookup looks a key up in the set; R0 is zero when it is not there.
@@ -26,8 +26,8 @@ func (w *Watch) lookup(key int16) asm.Instructions {
 // admit is the beginning of a program that is for processes of the set only. It keeps R1 and uses R6.
 func (w *Watch) admit() asm.Instructions {
 	return join(asm.Mov.Reg(asm.R6, asm.R1),
-		w.pids.currentNumber(true, "admit"), asm.StoreMem(asm.RFP, stackKey, asm.R0, asm.Word),
-		w.lookup(stackKey), asm.JNE.Imm(asm.R0, 0, "admitted"),
+		w.pids.currentNumber(true, "admit"), asm.StoreMem(asm.RFP, stackProcess, asm.R0, asm.Word),
+		w.lookup(stackProcess), asm.JNE.Imm(asm.R0, 0, "admitted"),
 		asm.Mov.Imm(asm.R0, 0), asm.Return(),
 		asm.Mov.Reg(asm.R1, asm.R6).WithSymbol("admitted"),
 	)
@@ -76,7 +76,7 @@ func (w *Watch) forked() asm.Instructions {
 		asm.LoadMem(asm.R1, asm.R6, 8, asm.DWord), asm.StoreMem(asm.RFP, stackTask, asm.R1, asm.DWord),
 		w.pids.number(true, "child"),
 		asm.StoreMem(asm.RFP, stackChild, asm.R0, asm.Word),
-		asm.LoadMem(asm.R1, asm.RFP, stackKey, asm.Word), asm.JEq.Reg(asm.R0, asm.R1, "out"),
+		asm.LoadMem(asm.R1, asm.RFP, stackProcess, asm.Word), asm.JEq.Reg(asm.R0, asm.R1, "out"),
 		asm.StoreImm(asm.RFP, stackTask, 0, asm.Word),
 		asm.LoadMapPtr(asm.R1, w.set.FD()), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackChild),
 		asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, stackTask), asm.Mov.Imm(asm.R4, 0),
@@ -94,7 +94,7 @@ func (w *Watch) executed() asm.Instructions {
 		asm.LoadMem(asm.R1, asm.R6, 8, asm.DWord), asm.LSh.Imm(asm.R1, 32), asm.RSh.Imm(asm.R1, 32),
 		asm.Mov.Imm(asm.R8, int32(Executed)), asm.JEq.Reg(asm.R0, asm.R1, "tell"),
 		asm.Mov.Imm(asm.R8, int32(Replaced)),
-		w.reserve("tell", stackKey), w.pause(), w.submit(),
+		w.reserve("tell", stackProcess), w.pause(), w.submit(),
 	)
 }
 
@@ -107,19 +107,19 @@ func (w *Watch) ended() asm.Instructions {
 		asm.FnGetCurrentTask.Call(), asm.StoreMem(asm.RFP, stackTask, asm.R0, asm.DWord),
 		step(stackTask, k.taskSignal), readKernel(stackNumber, stackTask, k.signalLive, 4),
 		asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word), asm.JNE.Imm(asm.R0, 0, "out"),
-		asm.LoadMapPtr(asm.R1, w.set.FD()), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackKey),
+		asm.LoadMapPtr(asm.R1, w.set.FD()), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackProcess),
 		asm.FnMapDeleteElem.Call(),
-		asm.LoadMapPtr(asm.R1, w.paused.FD()), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackKey),
+		asm.LoadMapPtr(asm.R1, w.paused.FD()), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackProcess),
 		asm.FnMapDeleteElem.Call(),
 		asm.Mov.Imm(asm.R8, int32(Ended)),
-		w.reserve("tell", stackKey), w.submit(),
+		w.reserve("tell", stackProcess), w.submit(),
 	)
 }
 
 // linkers is the unit for where dynamic linkers pass when they have mapped something.
 func (w *Watch) linkers(files []File) []unit {
 	u := unit{name: "waymark_mapped", assemble: func(Mode, *uint64) asm.Instructions {
-		return join(w.admit(), asm.Mov.Imm(asm.R8, int32(Mapped)), w.reserve("tell", stackKey), w.pause(), w.submit())
+		return join(w.admit(), asm.Mov.Imm(asm.R8, int32(Mapped)), w.reserve("tell", stackProcess), w.pause(), w.submit())
 	}}
 	for i := range files {
 		for _, offset := range files[i].Linker {
@@ -149,7 +149,7 @@ func (w *Watch) pause() asm.Instructions {
 	}
 	return join(w.pids.types.ofShell("submit", "stop"),
 		asm.StoreImm(asm.RFP, stackTask, 0, asm.Word).WithSymbol("stop"),
-		asm.LoadMapPtr(asm.R1, w.paused.FD()), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackKey),
+		asm.LoadMapPtr(asm.R1, w.paused.FD()), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackProcess),
 		asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, stackTask), asm.Mov.Imm(asm.R4, 0),
 		asm.FnMapUpdateElem.Call(), asm.JNE.Imm(asm.R0, 0, "submit"),
 		asm.Mov.Imm(asm.R1, int32(unix.SIGSTOP)), asm.FnSendSignal.Call(), asm.JNE.Imm(asm.R0, 0, "submit"),
