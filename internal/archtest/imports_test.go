@@ -88,6 +88,22 @@ var rules = []rule{
 		},
 		why: "a program that shows its own points takes on nothing but the standard library",
 	},
+	{
+		what:  "sinks",
+		parts: []string{"sink"},
+		bad: func(dep string) bool {
+			return isForeign(dep) && !strings.HasPrefix(dep, "github.com/HdrHistogram/") || isIn(dep, engines...) || isOwn(dep) && !isIn(dep, "internal", "marker", "sink")
+		},
+		why: "programs link them, for what the standard library has a place for, and a histogram",
+	},
+	{
+		what:   "the histogram library",
+		parts:  []string{"."},
+		except: []string{"sink/stats", "cmd"},
+		bad:    func(dep string) bool { return strings.HasPrefix(dep, "github.com/HdrHistogram/") },
+		direct: true,
+		why:    "who logs does not link what computes latencies",
+	},
 }
 
 func isOwn(path string) bool { return strings.HasPrefix(path, module+"/") }
@@ -157,6 +173,8 @@ func TestRulesBite(t *testing.T) {
 		{"vet", module + "/marker", 6},
 		{"tracer", "golang.org/x/tools/go/packages", 7},
 		{"introspect", module + "/internal/procfs", 8},
+		{"sink/slog", module + "/tracer", 9},
+		{"sink/slog", "github.com/HdrHistogram/hdrhistogram-go", 10},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {
