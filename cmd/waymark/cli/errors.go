@@ -39,6 +39,7 @@ func explain(err error) (text, hint string) {
 		wrong      *usageError
 		permission *tracer.PermissionError
 		noMatch    *tracer.NoMatchError
+		noField    *tracer.NoFieldError
 	)
 	switch text = err.Error(); {
 	case errors.As(err, &own):
@@ -49,6 +50,8 @@ func explain(err error) (text, hint string) {
 		return text, permissionHint(permission)
 	case errors.As(err, &noMatch):
 		return fmt.Sprintf("no marker matches %q", noMatch.Pattern), noMatchHint(noMatch)
+	case errors.As(err, &noField):
+		return fmt.Sprintf("no marker has a field %q", noField.Name), noFieldHint(noField)
 	}
 	for _, h := range hints {
 		if errors.Is(err, h.err) {
@@ -104,4 +107,16 @@ func noMatchHint(e *tracer.NoMatchError) string {
 		return fmt.Sprintf("there is %s, and %d more that waymark list shows", strings.Join(names, ", "), more)
 	}
 	return "there is " + list(names)
+}
+
+func noFieldHint(e *tracer.NoFieldError) string {
+	const always = "pid, tid, comm, cpu and goroutine"
+	if len(e.Available) == 0 {
+		return "the markers have no fields; there is always " + always
+	}
+	names := make([]string, len(e.Available))
+	for i, name := range e.Available {
+		names[i] = label(name)
+	}
+	return "there is " + list(names) + ", and always " + always
 }

@@ -55,3 +55,26 @@ func (s *byteSize) Set(text string) error {
 	*s = byteSize(n << shift)
 	return nil
 }
+
+// milliseconds is a flag's value as perf stat -I has it, 1000, or a duration, 1s.
+type milliseconds time.Duration
+
+func (m *milliseconds) Type() string { return "MS" }
+func (m *milliseconds) String() string {
+	if *m == 0 {
+		return "" // so that the help shows no default
+	}
+	return time.Duration(*m).String()
+}
+
+func (m *milliseconds) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if n, e := strconv.ParseUint(text, 10, 31); e == nil {
+		d, err = time.Duration(n)*time.Millisecond, nil
+	}
+	if err != nil || d <= 0 {
+		return fmt.Errorf("an interval is a number of milliseconds, or a duration such as 1s")
+	}
+	*m = milliseconds(d)
+	return nil
+}

@@ -81,15 +81,28 @@ func TestTraceJSON(t *testing.T) {
 
 func TestStatJSON(t *testing.T) {
 	out, written := bufferOutput(t)
-	v := &statJSON{out}
+	v := &statJSON{out: out}
 	s := &sample{
 		at: time.Date(2026, 11, 21, 4, 44, 45, 0, time.UTC), elapsed: 2 * time.Second, interval: time.Second,
-		rows: []statRow{{everything(), 30, 10}, {&tracer.Marker{Provider: "p", Name: "n", File: &tracer.File{Path: "/lib/p.so"}}, 0, 0}},
+		rows: []statRow{
+			{rowID: rowID{marker: everything()}, count: 30, delta: 10},
+			{rowID: rowID{marker: &tracer.Marker{Provider: "p", Name: "n", File: &tracer.File{Path: "/lib/p.so"}}}},
+		},
 	}
 	if err := v.interval(s); err != nil {
 		t.Fatal(err)
 	}
 	if err := v.final(s, byDuration); err != nil {
+		t.Fatal(err)
+	}
+	table, rows := keyRows()
+	table.top = 4
+	s.rows = rows
+	v.table = table
+	if err := v.interval(s); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.final(s, byInterrupt); err != nil {
 		t.Fatal(err)
 	}
 	got := written()

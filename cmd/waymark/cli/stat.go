@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,8 +18,15 @@ the file, now and later; with -- COMMAND from the command's first instruction to
 Patterns are globs over provider:name, such as 'http:*' or '*:request_?'; one without a
 colon matches the name in any provider. Without patterns it is every marker.
 
-On a terminal the counts are shown live, once a second. A summary ends it in any case: after
-Ctrl-C, after -d DURATION, with the process, with the command. Every hit is counted once.
+On a terminal the counts are shown live, once a second. With -I every interval's hits are
+printed as they come, as perf stat -I does, on terminals and in pipes. A summary ends it in any
+case: after Ctrl-C, after -d DURATION, with the process, with the command. Every hit is counted
+once.
+
+--by breaks the counts down, in the kernel: by pid, tid (the thread), comm (its name), cpu,
+goroutine, and by the markers' fields, which waymark list shows. argN is the N-th field of any
+marker. Strings are told apart by their first 64 bytes and their length. What finds no room
+(--keys) is counted as (other), so that all rows together are always every hit.
 
 Results go to standard output. With -- COMMAND, which has standard output for itself, they
 go to standard error; -o FILE writes them elsewhere, -o - to standard output after all. A
@@ -29,11 +37,19 @@ const statExample = `  waymark stat -p 1234                   every marker of a 
   waymark stat -p 1234,1240              two processes
   waymark stat ./server 'http:*'         in all processes that run or load the file
   waymark stat 'tick:*' -- ./tick 5      while a command runs
+  waymark stat -I 1000 -p 1234           a table for each second
+  waymark stat --by path --top 5 -p 1234 http:request_start
+                                         the five paths that are requested most
+  waymark stat --by comm,tid ./server    which threads hit
   waymark stat -d 10s --json -p 1234     for programs`
 
 type statOptions struct {
 	watchFlags
 	interval time.Duration
+	print    milliseconds // -I, 0 when it is not given
+	by       []string
+	top      int
+	keys     int
 }
 
 func newStatCommand(env *Env) *cobra.Command {
@@ -51,57 +67,53 @@ func newStatCommand(env *Env) *cobra.Command {
 			if err := sel.required(cmd); err != nil {
 				return err
 			}
-			if err := o.check(); err != nil {
+			if err := o.check(cmd); err != nil {
 				return err
 			}
 			return runStat(cmd.Context(), env, &o, sel)
 		},
 	}
 	o.add(cmd)
-	cmd.Flags().DurationVarP(&o.interval, "interval", "i", time.Second, "show or print the counts every `DURATION`")
+	flags := cmd.Flags()
+	flags.DurationVarP(&o.interval, "interval", "i", time.Second, "show or print the counts every `DURATION`")
+	flags.VarP(&o.print, "print", "I", "print what was counted every `MS` milliseconds; a duration such as 1s will do")
+	flags.StringSliceVar(&o.by, "by", nil, "break the counts down by `KEY`, or several: pid, tid, comm, cpu, goroutine, fields")
+	flags.IntVar(&o.top, "top", 0, "show the `N` rows with the most hits, and the rest as one")
+	flags.IntVar(&o.keys, "keys", 16384, "with --by, room for `N` keys; hits of others are counted as (other)")
 	return cmd
 }
 
 // minInterval is the shortest interval: reading counts takes a system call a marker.
 const minInterval = 10 * time.Millisecond
 
-func (o *statOptions) check() error {
-	if o.interval < minInterval {
-		return usage("such as -i 1s", "-i %v is shorter than %v", o.interval, minInterval)
+func (o *statOptions) check(cmd *cobra.Command) error {
+	flags := cmd.Flags()
+	switch {
+	case flags.Changed("print") && flags.Changed("interval"):
+		return usage("-I prints every interval, -i shows the counts in place", "-i and -I are two intervals")
+	case flags.Changed("print"):
+		o.interval = time.Duration(o.print)
+	}
+	switch {
+	case o.interval < minInterval:
+		return usage("such as -i 1s or -I 1000", "an interval of %v is shorter than %v", o.interval, minInterval)
+	case flags.Changed("top") && o.top < 1:
+		return usage("such as --top 10", "--top %d is no number of rows", o.top)
+	case o.keys < 1 || o.keys > maxKeys:
+		return usage("from 1 to 1048576", "--keys %d is no number of keys", o.keys)
+	case flags.Changed("keys") && len(o.by) == 0:
+		return usage("add --by", "--keys is about what --by tells apart")
+	}
+	for i, name := range o.by {
+		if slices.Contains(o.by[:i], name) {
+			return usage("each key once", "--by names %s twice", name)
+		}
 	}
 	return o.watchFlags.check()
 }
 
-// sample is the state of the counters at one time.
-type sample struct {
-	at       time.Time
-	elapsed  time.Duration // since attaching
-	interval time.Duration // since the last sample
-	rows     []statRow
-}
-
-type statRow struct {
-	marker *tracer.Marker
-	count  uint64
-	delta  uint64 // since the last sample
-}
-
-// hits returns the sum of all counts.
-func (s *sample) hits() uint64 {
-	var n uint64
-	for _, r := range s.rows {
-		n += r.count
-	}
-	return n
-}
-
-// perSecond returns a rate.
-func perSecond(n uint64, d time.Duration) float64 {
-	if d <= 0 {
-		return 0
-	}
-	return float64(n) / d.Seconds()
-}
+// maxKeys is how many keys the tracer keeps.
+const maxKeys = 1 << 20
 
 // statView shows samples.
 type statView interface {
@@ -125,7 +137,7 @@ func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) (err
 		}
 	}()
 	done := s.attaching()
-	counter, err := tracer.Count(s.target, s.markers, nil)
+	counter, err := tracer.Count(s.target, s.markers, &tracer.Options{By: o.by, MaxKeys: o.keys})
 	done()
 	if err != nil {
 		s.abandon()
@@ -137,7 +149,7 @@ func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) (err
 		s.abandon()
 		return err
 	}
-	why, failure := count(s, counter, newStatView(o, s, sel, out), o.interval, ends)
+	why, failure := sampleUntil(newSampler(s, counter), newStatView(o, s, sel, out), o.interval, ends)
 	counter.Close() // before the command, which may still run, sees that it is over
 	status := s.finish(ctx, why)
 	if failure != nil {
@@ -147,49 +159,15 @@ func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) (err
 }
 
 func newStatView(o *statOptions, s *session, sel *selection, out *output) statView {
+	table := statTable{by: o.by, top: o.top}
+	plain := statPlain{out, styleFor(out.to), table, len(sel.patterns) == 0}
 	switch {
 	case o.json:
-		return &statJSON{out}
+		return &statJSON{out, table}
+	case o.print != 0:
+		return newStatIntervals(plain, s.markers)
 	case s.command == nil && isTerminal(out.to):
-		return newStatLive(out, sel)
+		return newStatLive(out, plain)
 	}
-	return &statPlain{out, styleFor(out.to), len(sel.patterns) == 0}
-}
-
-// count shows the counts until the session ends, and says why it did.
-func count(s *session, counter *tracer.Counter, view statView, every time.Duration, ends <-chan end) (end, error) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	last := &sample{rows: make([]statRow, len(s.markers))}
-	read := func() (*sample, error) {
-		counts, err := counter.Read()
-		if err != nil {
-			return nil, err
-		}
-		now := &sample{at: time.Now(), elapsed: s.elapsed(), rows: make([]statRow, len(counts))}
-		now.interval = now.elapsed - last.elapsed
-		for i, c := range counts {
-			now.rows[i] = statRow{c.Marker, c.Count, c.Count - last.rows[i].count}
-		}
-		last = now
-		return now, nil
-	}
-	for {
-		select {
-		case <-tick.C:
-			now, err := read()
-			if err == nil {
-				err = view.interval(now)
-			}
-			if err != nil {
-				return byOutput, err
-			}
-		case why := <-ends:
-			now, err := read()
-			if err == nil {
-				err = view.final(now, why)
-			}
-			return why, err
-		}
-	}
+	return &plain
 }

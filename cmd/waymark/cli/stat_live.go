@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"golang.org/x/term"
-
-	"github.com/waymark-trace/waymark/tracer"
 )
 
 // statLive redraws a table in place, then leaves the one of statPlain there.
@@ -20,10 +18,10 @@ type statLive struct {
 	drawn int // lines on the screen
 }
 
-func newStatLive(out *output, sel *selection) *statLive {
+func newStatLive(out *output, last statPlain) *statLive {
 	return &statLive{
 		out:  out,
-		last: statPlain{out, styleFor(out.to), len(sel.patterns) == 0},
+		last: last,
 		size: func() (int, int) {
 			if f, ok := out.to.(*os.File); ok {
 				if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
@@ -37,7 +35,7 @@ func newStatLive(out *output, sel *selection) *statLive {
 
 func (v *statLive) interval(s *sample) error {
 	width, height := v.size()
-	lines := liveLines(s, width, height-1)
+	lines := liveLines(s, &v.last.table, width, height-1)
 	var b strings.Builder
 	b.WriteString(v.erase())
 	for i, line := range lines {
@@ -72,8 +70,9 @@ func (v *statLive) final(s *sample, why end) error {
 const barWidth = 20
 
 // liveLines lays out a screen: a table with bars, and what does not fit as a number.
-func liveLines(s *sample, width, height int) []string {
-	rows := s.rows
+func liveLines(s *sample, t *statTable, width, height int) []string {
+	all := t.choose(s.rows, func(r statRow) uint64 { return r.count })
+	rows := all
 	room := max(height-2, 1) // the heading and the last line
 	if hidden := len(rows) - room; hidden > 0 {
 		rows = busiest(rows, room)
@@ -83,7 +82,7 @@ func liveLines(s *sample, width, height int) []string {
 	for _, r := range rows {
 		top = max(top, rate(r))
 	}
-	lines := countTable(rows, rate)
+	lines := t.lines(rows, rate)
 	column := 0
 	for _, line := range lines {
 		column = max(column, len([]rune(line)))
@@ -94,8 +93,12 @@ func liveLines(s *sample, width, height int) []string {
 		}
 	}
 	last := fmt.Sprintf("%s in %s; Ctrl-C ends it", plural(s.hits(), "hit"), seconds(s.elapsed))
-	if hidden := len(s.rows) - len(rows); hidden > 0 {
-		last = fmt.Sprintf("%s less busy; %s", plural(hidden, "more marker"), last)
+	if hidden := len(all) - len(rows); hidden > 0 {
+		what := "more marker"
+		if len(t.by) > 0 {
+			what = "more key"
+		}
+		last = fmt.Sprintf("%s less busy; %s", plural(hidden, what), last)
 	}
 	lines = append(lines, last)
 	for i := range lines {
@@ -110,11 +113,11 @@ func busiest(rows []statRow, n int) []statRow {
 	slices.SortStableFunc(sorted, func(a, b statRow) int {
 		return cmp.Or(cmp.Compare(b.delta, a.delta), cmp.Compare(b.count, a.count))
 	})
-	keep := map[*tracer.Marker]bool{}
+	keep := map[rowID]bool{}
 	for _, r := range sorted[:n] {
-		keep[r.marker] = true
+		keep[r.rowID] = true
 	}
-	return slices.DeleteFunc(slices.Clone(rows), func(r statRow) bool { return !keep[r.marker] })
+	return slices.DeleteFunc(slices.Clone(rows), func(r statRow) bool { return !keep[r.rowID] })
 }
 
 func barLength(rate, top float64) int {

@@ -2,8 +2,9 @@ package cli
 
 import (
 	"fmt"
-	"path/filepath"
+	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -12,25 +13,25 @@ import (
 type statPlain struct {
 	out   *output
 	style style
+	table statTable
 	brief bool // leave out what was not hit: nobody asked for it by name
 }
 
 func (*statPlain) interval(*sample) error { return nil }
 
 func (v *statPlain) final(s *sample, _ end) error {
-	rows, silent := s.rows, 0
+	rows := s.rows
 	if v.brief {
 		rows = nil
 		for _, r := range s.rows {
 			if r.count > 0 {
 				rows = append(rows, r)
-			} else {
-				silent++
 			}
 		}
 	}
+	rows = v.table.choose(rows, func(r statRow) uint64 { return r.count })
 	if len(rows) > 0 {
-		for i, line := range countTable(rows, func(r statRow) float64 { return perSecond(r.count, s.elapsed) }) {
+		for i, line := range v.table.lines(rows, func(r statRow) float64 { return perSecond(r.count, s.elapsed) }) {
 			if i == 0 {
 				line = v.style.bold(line)
 			}
@@ -39,43 +40,97 @@ func (v *statPlain) final(s *sample, _ end) error {
 			}
 		}
 	}
-	last := fmt.Sprintf("%s of %s in %s", plural(s.hits(), "hit"), plural(len(rows), "marker"), seconds(s.elapsed))
-	if silent > 0 {
+	return v.summary(s)
+}
+
+// summary prints the last line.
+func (v *statPlain) summary(s *sample) error {
+	markers, silent := map[*tracer.Marker]bool{}, 0
+	keys := 0
+	for _, r := range s.rows {
+		if r.key != nil {
+			keys++
+		}
+		if v.brief && r.count == 0 {
+			silent++
+		} else {
+			markers[r.marker] = true
+		}
+	}
+	last := fmt.Sprintf("%s of %s in %s", plural(s.hits(), "hit"), plural(len(markers), "marker"), seconds(s.elapsed))
+	if len(v.table.by) > 0 {
+		last += fmt.Sprintf("; %s", plural(keys, "key"))
+	} else if silent > 0 {
 		last += fmt.Sprintf("; %s not hit", plural(silent, "marker"))
 	}
 	_, err := fmt.Fprintln(v.out, v.style.dim(last))
 	return err
 }
 
-// countTable lays out a heading and a line for each row.
-func countTable(rows []statRow, rate func(statRow) float64) []string {
-	markers := make([]*tracer.Marker, len(rows))
-	for i, r := range rows {
-		markers[i] = r.marker
-	}
-	names := rowNames(markers)
-	t := table{right: []bool{false, true, true}}
-	t.add("MARKER", "COUNT", "RATE")
-	for i, r := range rows {
-		t.add(names[i], fmt.Sprint(r.count), rateText(rate(r)))
-	}
-	return t.lines()
+// statIntervals prints what was counted in every interval.
+type statIntervals struct {
+	plain  statPlain
+	widths []int // of the columns so far: they only grow, so that lines stay below each other
+	begun  bool
 }
 
-// rowNames returns the names of markers, with their file where one name is in several.
-func rowNames(markers []*tracer.Marker) []string {
-	named := map[string]int{}
+// newStatIntervals makes room for names and for numbers of the usual size.
+func newStatIntervals(plain statPlain, markers []*tracer.Marker) *statIntervals {
+	v := &statIntervals{plain: plain, widths: make([]int, len(plain.table.by)+4)}
+	v.widths[0] = len("999.999 s")
 	for _, m := range markers {
-		named[m.FullName()]++
+		v.widths[1] = max(v.widths[1], min(utf8.RuneCountInString(label(m.FullName())), maxNameColumn))
 	}
-	names := make([]string, len(markers))
-	for i, m := range markers {
-		names[i] = label(m.FullName())
-		if named[m.FullName()] > 1 {
-			names[i] += " (" + label(filepath.Base(m.File.Path)) + ")"
+	last := len(v.widths) - 1
+	v.widths[last-1], v.widths[last] = len("9999999"), len("9999999/s")
+	return v
+}
+
+func (v *statIntervals) interval(s *sample) error {
+	t := &v.plain.table
+	rows := t.choose(s.rows, func(r statRow) uint64 { return r.delta })
+	if len(t.by) > 0 || v.plain.brief {
+		hit := rows[:0:0]
+		for _, r := range rows {
+			if r.delta > 0 {
+				hit = append(hit, r)
+			}
+		}
+		rows = hit
+	}
+	lines := table{right: append([]bool{true}, t.right()...), least: v.widths}
+	if !v.begun {
+		lines.add(append([]string{"TIME"}, t.heading()...)...)
+	}
+	at := fmt.Sprintf("%.3f s", s.elapsed.Seconds())
+	for i, cells := range t.cells(rows) {
+		r := &rows[i]
+		lines.add(append(append([]string{at}, cells...), fmt.Sprint(r.delta), rateText(perSecond(r.delta, s.interval)))...)
+	}
+	if len(rows) == 0 {
+		lines.add(append([]string{at, "-"}, make([]string, len(t.by)+2)...)...) // time goes by
+	}
+	v.widths = lines.widths()
+	for i, line := range lines.lines() {
+		if i == 0 && !v.begun {
+			line = v.plain.style.bold(line)
+		}
+		if _, err := fmt.Fprintln(v.plain.out, line); err != nil {
+			return err
 		}
 	}
-	return names
+	v.begun = true
+	return nil
+}
+
+// final prints the last interval, which is shorter than the others: unless it ended with one.
+func (v *statIntervals) final(s *sample, _ end) error {
+	if s.interval >= time.Millisecond || slices.ContainsFunc(s.rows, func(r statRow) bool { return r.delta > 0 }) {
+		if err := v.interval(s); err != nil {
+			return err
+		}
+	}
+	return v.plain.summary(s)
 }
 
 // rateText returns a rate with about three digits.
@@ -92,44 +147,3 @@ func rateText(perSecond float64) string {
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
-
-// statJSON prints an object for each marker and interval.
-type statJSON struct{ out *output }
-
-// jsonCount is an object of stat --json.
-type jsonCount struct {
-	Time    string  `json:"time"`
-	Elapsed float64 `json:"elapsed_s"`
-	Marker  string  `json:"marker"`
-	File    string  `json:"file"`
-	Count   uint64  `json:"count"`
-	Delta   uint64  `json:"delta"`
-	Rate    float64 `json:"rate"`
-	Final   bool    `json:"final,omitempty"`
-	End     end     `json:"end,omitempty"`
-}
-
-func (v *statJSON) interval(s *sample) error {
-	return v.print(s, func(r statRow, c *jsonCount) { c.Rate = perSecond(r.delta, s.interval) })
-}
-
-func (v *statJSON) final(s *sample, why end) error {
-	return v.print(s, func(r statRow, c *jsonCount) {
-		c.Rate, c.Final, c.End = perSecond(r.count, s.elapsed), true, why
-	})
-}
-
-func (v *statJSON) print(s *sample, more func(statRow, *jsonCount)) error {
-	for _, r := range s.rows {
-		c := jsonCount{
-			Time: s.at.UTC().Format(timeFormat), Elapsed: s.elapsed.Seconds(),
-			Marker: r.marker.FullName(), File: r.marker.File.Path,
-			Count: r.count, Delta: r.delta,
-		}
-		more(r, &c)
-		if err := writeJSON(v.out, &c); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -15,8 +17,8 @@ func rowsOf(counts ...uint64) []statRow {
 	rows := make([]statRow, len(counts))
 	for i, n := range counts {
 		rows[i] = statRow{
-			marker: &tracer.Marker{Provider: "p", Name: strings.Repeat("n", i+1), File: &tracer.File{Path: "/srv/app"}},
-			count:  n, delta: n / 2,
+			rowID: rowID{marker: &tracer.Marker{Provider: "p", Name: strings.Repeat("n", i+1), File: &tracer.File{Path: "/srv/app"}}},
+			count: n, delta: n / 2,
 		}
 	}
 	return rows
@@ -62,7 +64,7 @@ func TestSameNameInTwoFiles(t *testing.T) {
 	rows := rowsOf(1, 2)
 	rows[1].marker = &tracer.Marker{Provider: "p", Name: "n", File: &tracer.File{Path: "/lib/lib\x1bp.so"}}
 	want := []string{"p:n (app)", `p:n (lib\x1bp.so)`}
-	if d := cmp.Diff(want, rowNames([]*tracer.Marker{rows[0].marker, rows[1].marker})); d != "" {
+	if d := cmp.Diff(want, rowNames(rows)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
@@ -77,7 +79,7 @@ func TestLiveLines(t *testing.T) {
 		"p:nnnn      2  1.00/s  ▪",
 		"62 hits in 2.00 s; Ctrl-C ends it",
 	}
-	if d := cmp.Diff(want, liveLines(s, 80, 24)); d != "" {
+	if d := cmp.Diff(want, liveLines(s, &statTable{}, 80, 24)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	// A small screen has the busiest markers, in their order, and loses nothing silently.
@@ -87,12 +89,12 @@ func TestLiveLines(t *testing.T) {
 		"p:nnn      40  20.0/s  " + strings.Repeat("▪", 20),
 		"2 more markers less busy; 62 hits in 2.00 s; Ctrl-C ends it",
 	}
-	if d := cmp.Diff(want, liveLines(s, 80, 4)); d != "" {
+	if d := cmp.Diff(want, liveLines(s, &statTable{}, 80, 4)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	for height := range 5 {
 		for width := 1; width < 30; width++ {
-			for _, line := range liveLines(s, width, height) {
+			for _, line := range liveLines(s, &statTable{}, width, height) {
 				if n := utf8.RuneCountInString(line); n > width {
 					t.Fatalf("width %d, height %d: %d characters: %s", width, height, n, line)
 				}
@@ -103,7 +105,7 @@ func TestLiveLines(t *testing.T) {
 
 func TestStatLiveRedraws(t *testing.T) {
 	out, written := bufferOutput(t)
-	v := newStatLive(out, &selection{patterns: []string{"*"}})
+	v := newStatLive(out, statPlain{out: out})
 	v.size = func() (int, int) { return 80, 24 }
 	s := &sample{elapsed: 2 * time.Second, interval: time.Second, rows: rowsOf(1)}
 	for range 2 {
@@ -117,6 +119,91 @@ func TestStatLiveRedraws(t *testing.T) {
 	frame := "MARKER  COUNT  RATE\np:n         1   0/s\n1 hit in 2.00 s; Ctrl-C ends it\n"
 	want := "\r\x1b[J" + frame + "\r\x1b[3A\x1b[J" + frame + "\r\x1b[3A\x1b[J" +
 		"MARKER  COUNT    RATE\np:n         1  0.50/s\n1 hit of 1 marker in 2.00 s\n"
+	if d := cmp.Diff(want, string(written())); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// keyRows are rows of --by path,n: five of one marker, one of a marker without a path.
+func keyRows() (statTable, []statRow) {
+	m := &tracer.Marker{Provider: "http", Name: "request", File: &tracer.File{Path: "/srv/app"}}
+	other := &tracer.Marker{Provider: "http", Name: "end", File: m.File}
+	path, n := tracer.Field{Name: "path", Kind: field.String}, tracer.Field{Name: "n", Kind: field.Int}
+	var rows []statRow
+	for i, text := range []string{"/", "/x\x1b", strings.Repeat("a", 64)} {
+		key := &tracer.Key{Values: []tracer.Value{{Text: []byte(text), Len: len(text)}, {Bits: uint64(i)}}}
+		rows = append(rows, statRow{rowID: rowID{m, key}, fields: []tracer.Field{path, n}, count: uint64(10 + i), delta: uint64(5 * i)})
+	}
+	rows[2].key.Values[0].Len = 100
+	rows = append(rows,
+		statRow{rowID: rowID{m, nil}, fields: []tracer.Field{path, n}, other: true, count: 7, delta: 7},
+		statRow{rowID: rowID{other, &tracer.Key{Values: []tracer.Value{{Err: errors.New("none")}, {Bits: 3}}}},
+			fields: []tracer.Field{{Name: "path"}, n}, count: 1})
+	return statTable{by: []string{"path", "n"}}, rows
+}
+
+func TestStatByTables(t *testing.T) {
+	table, rows := keyRows()
+	top := table
+	top.top = 2
+	a := strings.Repeat("a", 64)
+	for _, tt := range []struct {
+		table statTable
+		want  string
+	}{
+		{table, `MARKER        PATH                                                                    N  COUNT    RATE
+http:request  "` + a + `"…+36  2     12  6.00/s
+http:request  "/x\x1b"                                                                1     11  5.50/s
+http:request  "/"                                                                     0     10  5.00/s
+http:request  (other)                                                                        7  3.50/s
+http:end      -                                                                       3      1  0.50/s
+41 hits of 2 markers in 2.00 s; 4 keys
+`},
+		{top, `MARKER        PATH                                                                    N  COUNT    RATE
+http:request  "` + a + `"…+36  2     12  6.00/s
+http:request  "/x\x1b"                                                                1     11  5.50/s
+(3 more)                                                                                    18  9.00/s
+41 hits of 2 markers in 2.00 s; 4 keys
+`},
+	} {
+		out, written := bufferOutput(t)
+		v := &statPlain{out: out, table: tt.table}
+		if err := v.final(&sample{elapsed: 2 * time.Second, interval: time.Second, rows: rows}, byCommand); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(tt.want, string(written())); d != "" {
+			t.Errorf("(-want +got):\n%s", d)
+		}
+	}
+}
+
+func TestStatIntervals(t *testing.T) {
+	table, rows := keyRows()
+	rows[2].delta = 0
+	table.top = 2
+	out, written := bufferOutput(t)
+	v := &statIntervals{plain: statPlain{out: out, table: table}}
+	s := &sample{elapsed: time.Second, interval: time.Second, rows: rows[:1]}
+	for _, n := range []int{1, 2, 5} {
+		s.rows = rows[:n]
+		if err := v.interval(s); err != nil {
+			t.Fatal(err)
+		}
+		s.elapsed += time.Second
+	}
+	s.interval, s.elapsed = time.Second/2, 3500*time.Millisecond
+	if err := v.final(s, byInterrupt); err != nil {
+		t.Fatal(err)
+	}
+	want := `   TIME  MARKER  PATH  N  COUNT  RATE
+1.000 s  -
+2.000 s  http:request  "/x\x1b"  1      5  5.00/s
+3.000 s  http:request  (other)          7  7.00/s
+3.000 s  http:request  "/x\x1b"  1      5  5.00/s
+3.500 s  http:request  (other)          7  14.0/s
+3.500 s  http:request  "/x\x1b"  1      5  10.0/s
+41 hits of 2 markers in 3.50 s; 4 keys
+`
 	if d := cmp.Diff(want, string(written())); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

@@ -79,6 +79,7 @@ func padLeft(s string, width int) string {
 // table lays rows out in columns, two blanks apart.
 type table struct {
 	right []bool // which columns are aligned right
+	least []int  // how wide columns are at least, nil for no matter
 	rows  [][]string
 }
 
@@ -86,6 +87,7 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
 func (t *table) widths() []int {
 	widths := make([]int, len(t.right))
+	copy(widths, t.least)
 	for _, row := range t.rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))

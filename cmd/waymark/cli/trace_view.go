@@ -68,18 +68,23 @@ type traceJSON struct {
 
 // jsonEvent is an object of trace --json.
 type jsonEvent struct {
-	Time      string            `json:"time"`
-	Monotonic int64             `json:"monotonic_ns"`
-	PID       int               `json:"pid"`
-	TID       int               `json:"tid"`
-	CPU       int               `json:"cpu"`
-	Comm      string            `json:"comm"`
-	Goroutine int64             `json:"goroutine,omitempty"`
-	Marker    string            `json:"marker"`
-	Fields    jsonFields        `json:"fields"`
-	Len       map[string]int    `json:"len,omitempty"`
-	Raw       map[string]string `json:"raw,omitempty"`
-	Errors    map[string]string `json:"errors,omitempty"`
+	Time      string     `json:"time"`
+	Monotonic int64      `json:"monotonic_ns"`
+	PID       int        `json:"pid"`
+	TID       int        `json:"tid"`
+	CPU       int        `json:"cpu"`
+	Comm      string     `json:"comm"`
+	Goroutine int64      `json:"goroutine,omitempty"`
+	Marker    string     `json:"marker"`
+	Fields    jsonFields `json:"fields"`
+	jsonNotes
+}
+
+// jsonNotes is what values alone do not say, by the keys of their fields.
+type jsonNotes struct {
+	Len    map[string]int    `json:"len,omitempty"`
+	Raw    map[string]string `json:"raw,omitempty"`
+	Errors map[string]string `json:"errors,omitempty"`
 }
 
 // jsonSummary is the last object of trace --json.
@@ -124,14 +129,15 @@ func (v *traceJSON) event(e *tracer.Event) error {
 	}
 	keys := v.names[e.Marker]
 	for i := range e.Values {
-		j.add(keys[i], &e.Marker.Fields[i], &e.Values[i])
+		f, v := &e.Marker.Fields[i], &e.Values[i]
+		j.Fields = append(j.Fields, jsonField{keys[i], jsonValue(f, v)})
+		j.note(keys[i], f, v)
 	}
 	return writeJSON(v.out, &j)
 }
 
-// add adds a field, and beside it what its value alone does not say.
-func (j *jsonEvent) add(key string, f *tracer.Field, v *tracer.Value) {
-	j.Fields = append(j.Fields, jsonField{key, jsonValue(f, v)})
+// note adds what a value alone does not say.
+func (j *jsonNotes) note(key string, f *tracer.Field, v *tracer.Value) {
 	err := v.Err
 	if err == nil {
 		err = f.Unavailable

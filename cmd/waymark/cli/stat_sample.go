@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// sample is the state of the counters at one time.
+type sample struct {
+	at       time.Time
+	elapsed  time.Duration // since attaching
+	interval time.Duration // since the last sample
+	rows     []statRow
+}
+
+// statRow is what was counted of a marker, or with --by of one of its keys.
+type statRow struct {
+	rowID
+	fields []tracer.Field // what the values of the key are
+	other  bool           // the hits whose keys found no room
+	folded int            // how many rows this one stands for: --top
+	count  uint64
+	delta  uint64 // since the last sample
+}
+
+// rowID tells rows apart from sample to sample.
+type rowID struct {
+	marker *tracer.Marker
+	key    *tracer.Key // nil without --by, and of others
+}
+
+// hits returns the sum of all counts.
+func (s *sample) hits() uint64 {
+	var n uint64
+	for _, r := range s.rows {
+		n += r.count
+	}
+	return n
+}
+
+// perSecond returns a rate.
+func perSecond(n uint64, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return float64(n) / d.Seconds()
+}
+
+// sampler takes samples.
+type sampler struct {
+	session *session
+	counter *tracer.Counter
+	elapsed time.Duration    // at the last sample
+	counts  map[rowID]uint64 // of the last sample
+}
+
+func newSampler(s *session, counter *tracer.Counter) *sampler {
+	return &sampler{session: s, counter: counter, counts: map[rowID]uint64{}}
+}
+
+func (s *sampler) sample() (*sample, error) {
+	counts, err := s.counter.Read()
+	if err != nil {
+		return nil, err
+	}
+	now := &sample{at: time.Now(), elapsed: s.session.elapsed()}
+	now.interval = now.elapsed - s.elapsed
+	s.elapsed = now.elapsed
+	add := func(r statRow, count uint64) {
+		r.count, r.delta = count, count-s.counts[r.rowID]
+		s.counts[r.rowID] = count
+		now.rows = append(now.rows, r)
+	}
+	for _, c := range counts {
+		if c.Fields == nil {
+			add(statRow{rowID: rowID{c.Marker, nil}}, c.Count)
+			continue
+		}
+		for _, k := range c.Keys {
+			add(statRow{rowID: rowID{c.Marker, k.Key}, fields: c.Fields}, k.Count)
+		}
+		if c.Others > 0 {
+			add(statRow{rowID: rowID{c.Marker, nil}, fields: c.Fields, other: true}, c.Others)
+		}
+	}
+	return now, nil
+}
+
+// sampleUntil shows a sample every interval until the session ends, and says why it did.
+func sampleUntil(s *sampler, view statView, every time.Duration, ends <-chan end) (end, error) {
+	// A ticker does not drift: each tick is at a multiple of the interval after the first,
+	// and those that come while a sample is shown are left out.
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			now, err := s.sample()
+			if err == nil {
+				err = view.interval(now)
+			}
+			if err != nil {
+				return byOutput, err
+			}
+		case why := <-ends:
+			now, err := s.sample()
+			if err == nil {
+				err = view.final(now, why)
+			}
+			return why, err
+		}
+	}
+}
