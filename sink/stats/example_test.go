@@ -2,6 +2,8 @@ package stats_test
 
 import (
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,7 +49,7 @@ func TestTable(t *testing.T) {
 				orderEnd.Mark(id, true)
 			}
 		}
-		var text tableText
+		var text strings.Builder
 		if err := s.Snapshot().WriteText(&text); err != nil {
 			t.Error(err)
 		}
@@ -64,12 +66,11 @@ shop:order_begin → shop:order_end by id
 
 since 2000-01-01T00:00:00Z, 15s; rates are of the last 10 s
 `
-		if got := string(text); got != want {
+		if got := text.String(); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+		if page, err := os.ReadFile("../../docs/sinks.md"); err != nil || !strings.Contains(string(page), want) {
+			t.Errorf("docs/sinks.md shows another table than\n%s%v", want, err)
 		}
 	})
 }
-
-type tableText []byte
-
-func (b *tableText) Write(p []byte) (int, error) { *b = append(*b, p...); return len(p), nil }

@@ -117,6 +117,9 @@ func (p *pair) end(e *marker.Event, goroutine uint64, now time.Duration) {
 	p.unbegun.Add(1)
 }
 
+// Pending returns the names that no marker has so far.
+func (s *Stats) Pending() []string { return s.c.Pending() }
+
 // Close ends the counting. After it returns, nothing of the Stats runs in the program. See
 // [sink.Connection.Close] for what it waits for and what its error says.
 func (s *Stats) Close() error { return s.c.Close() }
