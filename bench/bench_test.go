@@ -20,6 +20,33 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// What a marker costs that nobody looks at, at start: the runtime reads where its pointers are, as
+// in any variable. No code runs, nothing is allocated.
+func TestStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("counts instructions one by one")
+	}
+	if err := os.Chdir(".."); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chdir("bench")
+	value := make(map[string]float64)
+	for _, r := range checkJSON(t, "start", "--rounds", "1", "--json", "start") {
+		if r.Skipped == "" {
+			value[r.Case] = *r.Value
+		}
+	}
+	for _, what := range []string{"packages with something to do at start", "allocations of packages at start"} {
+		if with, without := value[what+", 1000 markers"], value[what+", no markers"]; with > without {
+			t.Errorf("%s: %v with 1000 markers, %v without", what, with, without)
+		}
+	}
+	const instructions = "instructions before main, 1000 "
+	if with, plain := value[instructions+"markers"], value[instructions+"plain variables"]; with > 1.05*plain {
+		t.Errorf("%v instructions before main with markers, %v with plain variables of the same members", with, plain)
+	}
+}
+
 func TestTracers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every tracer")
@@ -38,6 +65,8 @@ func TestTracers(t *testing.T) {
 	}
 }
 
+var units = map[string]bool{"ns": true, "allocs": true, "instructions": true, "inits": true, "faults": true, "bytes": true}
+
 func checkJSON(t *testing.T, bench string, args ...string) []result {
 	t.Helper()
 	var out bytes.Buffer
@@ -53,7 +82,7 @@ func checkJSON(t *testing.T, bench string, args ...string) []result {
 		if err := d.Decode(&r); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		measured := r.Value != nil && *r.Value > 0 && r.Unit == "ns"
+		measured := r.Value != nil && (*r.Value > 0 && units[r.Unit] || *r.Value == 0 && r.Unit == "allocs")
 		if r.Bench != bench || r.Case == "" || cases[r.Case] || measured == (r.Skipped != "") {
 			t.Errorf("%q is no result of benchmark %s", line, bench)
 		}

@@ -40,7 +40,8 @@ type config struct {
 
 var benchmarks = []benchmark{
 	{"disabled", "a marker nobody looks at, in an empty loop and in a loop that copies 4096 bytes", disabled},
-	{"enabled", "a marker with an empty probe in its own process", enabled},
+	{"enabled", "a marker with probes in its own process, and what else says where a program is", enabled},
+	{"start", "a program that declares markers and is never traced", start},
 	{"tracers", "a marker of a linked program under waymark, perf and bpftrace", tracers},
 }
 

@@ -16,6 +16,8 @@ type result struct {
 	RatioTo string   `json:"ratio_to,omitempty"`
 	Ratio   *float64 `json:"ratio,omitempty"`
 	Skipped string   `json:"skipped,omitempty"` // why it was not measured
+
+	more string // what else this says of the case before it: a table has it in the same line
 }
 
 // figure returns a result in nanoseconds, beside the case that it is compared with if any.
@@ -24,6 +26,18 @@ func figure(name string, ns float64, to string, base float64) result {
 	if to != "" && base > 0 {
 		r.RatioTo, r.Ratio = to, round(ns/base)
 	}
+	return r
+}
+
+// measured returns a result in any unit.
+func measured(name string, value float64, unit string) result {
+	return result{Case: name, Value: round(value), Unit: unit}
+}
+
+// further returns a result that is about another one.
+func further(of, what string, value float64, unit string) result {
+	r := measured(of+", "+what, value, unit)
+	r.more = what
 	return r
 }
 
@@ -49,7 +63,7 @@ func printJSON(w io.Writer, b benchmark, results []result) error {
 }
 
 func printTable(w io.Writer, b benchmark, results []result) error {
-	if _, err := fmt.Fprintf(w, "\n%s: %s\n", b.name, b.what); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s: %s", b.name, b.what); err != nil {
 		return err
 	}
 	for _, r := range results {
@@ -57,14 +71,20 @@ func printTable(w io.Writer, b benchmark, results []result) error {
 		switch {
 		case r.Skipped != "":
 			line = "skipped: " + r.Skipped
+		case r.more != "":
+			line = fmt.Sprintf(", %s %.3g %s", r.more, *r.Value, r.Unit)
 		case r.Ratio == nil:
 			line = fmt.Sprintf("%10.3f %s", *r.Value, r.Unit)
 		default:
 			line = fmt.Sprintf("%10.3f %s  %8.3f × %s", *r.Value, r.Unit, *r.Ratio, r.RatioTo)
 		}
-		if _, err := fmt.Fprintf(w, "  %-28s %s\n", r.Case, line); err != nil {
+		if r.more == "" {
+			line = fmt.Sprintf("\n  %-34s %s", r.Case, line)
+		}
+		if _, err := io.WriteString(w, line); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, "\n")
+	return err
 }

@@ -1,0 +1,12 @@
+//go:build !linux || !amd64
+
+package main
+
+import (
+	"errors"
+	"fmt"
+)
+
+func countInstructions(path, function string) (int, error) {
+	return 0, fmt.Errorf("counting instructions: %w", errors.ErrUnsupported)
+}
