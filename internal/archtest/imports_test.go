@@ -60,9 +60,11 @@ var rules = []rule{
 		why:    "what is shipped does not depend on commands, examples or what only tests need",
 	},
 	{
-		what:   "the command line",
-		parts:  []string{"cmd/waymark/cli"},
-		bad:    func(dep string) bool { return isIn(dep, "internal/bpf", "internal/feature", "internal/guard", "internal/tracefs") },
+		what:  "the command line",
+		parts: []string{"cmd/waymark/cli"},
+		bad: func(dep string) bool {
+			return isIn(dep, "internal/bpf", "internal/feature", "internal/guard", "internal/tracefs")
+		},
 		direct: true,
 		why:    "it attaches through package tracer, so whatever it can do a user's program can",
 	},
