@@ -25,7 +25,7 @@ func newCounts(t Target, markers []*Marker, o Options) (counts, error) {
 }
 
 func (p *plan) count(markers []*Marker, o Options) (counts, error) {
-	how := bpf.Options{PIDs: p.target.pids(), Mode: forceMode}
+	how := bpf.Options{PIDs: p.target.pids(), Mode: forceMode, UserCounters: userCounters(o)}
 	if len(o.By) == 0 {
 		c, err := bpf.NewCounter(p.files, len(markers), how)
 		return kernelCounts{c}, err

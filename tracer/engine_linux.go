@@ -13,6 +13,12 @@ import (
 // forceMode is bpf.Auto but in tests.
 var forceMode = bpf.Auto
 
+// userCounters reports whether this process is to raise reference counters, not the kernel.
+func userCounters(o Options) bool { return o.UserCounters || forceUserCounters || !haveCounters() }
+
+// forceUserCounters is false but in tests.
+var forceUserCounters = false
+
 func newEvents(t Target, markers []*Marker, o Options) (events, error) {
 	p, err := prepare(t, markers, func(_, probe int) int { return probe })
 	if err != nil {
@@ -21,6 +27,7 @@ func newEvents(t Target, markers []*Marker, o Options) (events, error) {
 	defer p.close()
 	tr, err := bpf.NewTracer(p.files, bpf.Options{
 		PIDs: t.pids(), Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize,
+		UserCounters: userCounters(o),
 	})
 	if err != nil {
 		return nil, p.explain(err)

@@ -20,7 +20,7 @@ func newPairs(t Target, begin, end []*Marker, by pairing, o Options) (pairs, err
 		}
 		s.Key = pr.key([]string{name})
 	})
-	l, err := bpf.NewLatency(p.files, o.MaxKeys, bpf.Options{PIDs: t.pids(), Mode: forceMode})
+	l, err := bpf.NewLatency(p.files, o.MaxKeys, bpf.Options{PIDs: t.pids(), Mode: forceMode, UserCounters: userCounters(o)})
 	if err != nil {
 		return nil, p.explain(err)
 	}

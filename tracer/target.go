@@ -38,6 +38,9 @@ type Options struct {
 	// BufferSize is the size in bytes of the buffer between the kernel and this process,
 	// rounded up to a power of two, 0 for 16 MiB. Events that find it full are counted as lost.
 	BufferSize int
+	// UserCounters raises reference counters by writing to the memory of the processes, as is
+	// done on kernels before 4.20, which know none. It needs CAP_SYS_PTRACE.
+	UserCounters bool
 	// By breaks counts down: by "pid", "tid", "comm" (the thread's name), "cpu", "goroutine",
 	// and by fields of the markers, by name or as "arg1" and so on. Several are told apart
 	// together. A name that no marker has is a *NoFieldError. At most 8, four of them strings.

@@ -17,7 +17,7 @@ type rule struct {
 }
 
 // engines attach to running programs.
-var engines = []string{"tracer", "internal/bpf", "internal/feature", "internal/guard", "internal/procfs", "internal/tracefs"}
+var engines = []string{"tracer", "internal/bpf", "internal/feature", "internal/guard", "internal/procfs", "internal/refcount", "internal/tracefs"}
 
 // above are the parts at the top, which nothing else may need.
 var above = []string{"cmd", "examples", "bench", "e2e", "internal/archtest", "internal/gobuild", "internal/peer"}
@@ -63,7 +63,7 @@ var rules = []rule{
 		what:  "the command line",
 		parts: []string{"cmd/waymark/cli"},
 		bad: func(dep string) bool {
-			return isIn(dep, "internal/bpf", "internal/feature", "internal/guard", "internal/tracefs")
+			return isIn(dep, "internal/bpf", "internal/feature", "internal/guard", "internal/refcount", "internal/tracefs")
 		},
 		direct: true,
 		why:    "it attaches through package tracer, so whatever it can do a user's program can",

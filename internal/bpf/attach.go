@@ -37,6 +37,9 @@ type Options struct {
 	MaxString  int  // bytes of a string that events carry
 	BufferSize int  // bytes of the ring
 	Unguarded  bool // this process holds the links, for tests
+	// UserCounters has reference counters raised by writing to the processes' memory, where
+	// the kernel does not raise them.
+	UserCounters bool
 }
 
 // Mode is a way of attaching. Users leave it to Auto; tests force the others.

@@ -79,7 +79,7 @@ func (a *attachment) add(files []File, units []unit, o Options) error {
 	units = append(units, o.Watch.linkers(files)...)
 	var err error
 	for _, m := range modes {
-		if err = a.by(m, files, units, o.PIDs); err == nil {
+		if err = a.by(m, files, units, o); err == nil {
 			a.mode = m
 		}
 		if !errors.Is(err, ebpf.ErrNotSupported) {
@@ -90,8 +90,8 @@ func (a *attachment) add(files []File, units []unit, o Options) error {
 }
 
 // by attaches in one way.
-func (a *attachment) by(m Mode, files []File, units []unit, pids []int) error {
-	r := &request{Mode: m, PIDs: pids, Files: len(files)}
+func (a *attachment) by(m Mode, files []File, units []unit, o Options) error {
+	r := &request{Mode: m, PIDs: o.PIDs, Files: len(files), UserCounters: o.UserCounters}
 	var programs []*ebpf.Program
 	var at [][]placed // the sites of each batch
 	for i := range units {

@@ -7,6 +7,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 	"github.com/waymark-trace/waymark/internal/guard"
+	"github.com/waymark-trace/waymark/internal/refcount"
 	"golang.org/x/sys/unix"
 )
 
@@ -16,8 +17,9 @@ func init() { guard.Serve(&owner{}) }
 // owner makes links and holds them: in a guard, or in this process where it cannot have one.
 // What else a killed tracer would leave behind belongs here, to be taken back by Close.
 type owner struct {
-	links  []link.Link
-	paused *ebpf.Map // processes that a watch has stopped, nil without one
+	links   []link.Link
+	paused  *ebpf.Map // processes that a watch has stopped, nil without one
+	keepers []*refcount.Keeper
 }
 
 // Do attaches as a request says.
@@ -40,6 +42,10 @@ func (o *owner) Do(b []byte, fds []int) []byte {
 // Close detaches. When it returns no program runs any more: the kernel waits for those that
 // do before it lets go of a link.
 func (o *owner) Close() error {
+	for _, k := range o.keepers {
+		k.Close()
+	}
+	o.keepers = nil
 	err := detach(o.links)
 	o.links = nil
 	if o.paused != nil {
@@ -60,6 +66,7 @@ func (o *owner) attach(r *request, files []int, programs []*ebpf.Program) *refus
 			return &refusal{-1, -1, 0, err}
 		}
 	}
+	counters := r.takeCounters()
 	var links []link.Link
 	for i := range r.Batches {
 		b := &r.Batches[i]
@@ -75,6 +82,11 @@ func (o *owner) attach(r *request, files []int, programs []*ebpf.Program) *refus
 				return &refusal{i, site, pid, err}
 			}
 		}
+	}
+	// The probes are there when the first guard opens.
+	if err := o.keep(counters, files, r.PIDs); err != nil {
+		_ = detach(links)
+		return &refusal{-1, -1, 0, err}
 	}
 	o.links = append(o.links, links...)
 	return nil

@@ -19,6 +19,8 @@ type request struct {
 	// Watch are raw tracepoints, instead of all that: then the descriptors are those of a
 	// program for each, and that of the map of stopped processes.
 	Watch []string
+	// UserCounters has the owner raise the reference counters, not the kernel.
+	UserCounters bool
 }
 
 // batch is the sites of one file that share a program.
@@ -60,6 +62,24 @@ func decodeRequest(b []byte, descriptors int) (*request, error) {
 		}
 	}
 	return r, nil
+}
+
+// takeCounters returns the offsets of the reference counters in each file, where the kernel is
+// not to raise them, and hides them from it.
+func (r *request) takeCounters() [][]uint64 {
+	if !r.UserCounters {
+		return nil
+	}
+	counters := make([][]uint64, r.Files)
+	for i := range r.Batches {
+		b := &r.Batches[i]
+		for j := range b.Sites {
+			if c := &b.Sites[j].Counter; *c != 0 {
+				counters[b.File], *c = append(counters[b.File], *c), 0
+			}
+		}
+	}
+	return counters
 }
 
 // refusal is why a request was not met: where, as far as that is known, and what was said.

@@ -31,9 +31,12 @@ const (
 	load     = 10
 )
 
-// Keep raises the counters of files, which it takes over, in the processes pids or in all. When it fails no counter is
-// raised.
+// Keep raises the counters of files, which it takes over, in some processes or, with none, in
+// all. When it fails no counter is raised.
 func Keep(files []*File, pids []int) (*Keeper, error) {
+	if len(pids) == 0 {
+		pids = nil
+	}
 	k := &Keeper{files: files, pids: pids, processes: map[identity]*process{}, passed: map[identity]bool{},
 		lineages: map[procfs.Image]*lineage{}, stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := k.scan(); err != nil {

@@ -42,7 +42,7 @@ func (p *process) raise(at place) error {
 		return err
 	}
 	if v == math.MaxUint16 {
-		return fmt.Errorf("the counter at %#x of process %d is %d and cannot be raised", at.address, p.pid, v)
+		return fmt.Errorf("the counter at %#x is %d and cannot be raised", at.address, v)
 	}
 	if err := p.memory.SetCounter(at.address, v+1); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (p *process) lower(at place) error {
 		return err
 	}
 	if v == 0 {
-		return fmt.Errorf("the counter at %#x of process %d was lowered by somebody else", at.address, p.pid)
+		return fmt.Errorf("the counter at %#x was lowered by somebody else", at.address)
 	}
 	return p.memory.SetCounter(at.address, v-1)
 }

@@ -15,6 +15,7 @@ type watchFlags struct {
 	duration time.Duration
 	json     bool
 	out      string
+	refcount refcount
 }
 
 func (f *watchFlags) add(cmd *cobra.Command) {
@@ -23,6 +24,8 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	flags.DurationVarP(&f.duration, "duration", "d", 0, "end after `DURATION`, such as 10s or 2m")
 	flags.BoolVar(&f.json, "json", false, "print JSON, one object a line: docs/json.md")
 	flags.StringVarP(&f.out, "output", "o", "", "write the results to `FILE`, - for standard output")
+	flags.Var(&f.refcount, "refcount", "who raises reference counters")
+	_ = flags.MarkHidden("refcount") // it is there
 }
 
 func (f *watchFlags) check() error {

@@ -137,7 +137,7 @@ func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) (err
 		}
 	}()
 	done := s.attaching()
-	counter, err := tracer.Count(s.target, s.markers, &tracer.Options{By: o.by, MaxKeys: o.keys})
+	counter, err := tracer.Count(s.target, s.markers, &tracer.Options{By: o.by, MaxKeys: o.keys, UserCounters: bool(o.refcount)})
 	done()
 	if err != nil {
 		s.abandon()

@@ -114,7 +114,7 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) (e
 		}
 	}()
 	done := s.attaching()
-	events, err := tracer.Trace(s.target, s.markers, &tracer.Options{MaxString: o.str, BufferSize: int(o.buffer)})
+	events, err := tracer.Trace(s.target, s.markers, &tracer.Options{MaxString: o.str, BufferSize: int(o.buffer), UserCounters: bool(o.refcount)})
 	done()
 	if err != nil {
 		s.abandon()

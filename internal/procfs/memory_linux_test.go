@@ -1,0 +1,72 @@
+package procfs
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/waymark-trace/waymark/internal/peer"
+)
+
+// Memory stays that of the program that ran when it was opened, and a process has another image
+// after execve.
+func TestMemoryEndsWithExec(t *testing.T) {
+	peer.Root(t)
+	cmd := exec.Command("sh", "-c", "read x; exec cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	pid := cmd.Process.Pid
+	m, err := OpenMemory(pid, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	before, err := ReadImage(pid, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := ReadImage(pid, m); err != nil || again != before {
+		t.Errorf("image %+v, then %+v, %v", before, again, err)
+	}
+	if err := m.SetCounter(before.Address, 1<<16-2); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := m.Counter(before.Address); err != nil || v != 1<<16-2 {
+		t.Errorf("wrote 65534, read %d, %v", v, err)
+	}
+	in.Write([]byte("go\nx")) // cat echoes the second part
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Counter(before.Address); !Gone(err) {
+		t.Errorf("reading what execve replaced: %v", err)
+	}
+	if err := m.SetCounter(before.Address, 1); !Gone(err) {
+		t.Errorf("writing what execve replaced: %v", err)
+	}
+	now, err := OpenMemory(pid, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer now.Close()
+	if after, err := ReadImage(pid, now); err != nil || after == before {
+		t.Errorf("image %+v after execve, %v: the same", after, err)
+	}
+	if err := now.SetCounter(before.Address, 1); err == nil {
+		t.Error("wrote what was opened for reading")
+	}
+	if _, err := OpenMemory(os.Getpid(), true); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,365 @@
+package tracer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// bothModes runs a test with counters that the kernel raises, and with counters that we do.
+func bothModes(t *testing.T, test func(t *testing.T, user bool)) {
+	for _, user := range []bool{false, true} {
+		name := "kernel"
+		if user {
+			name = "user"
+		}
+		t.Run(name, func(t *testing.T) {
+			forceUserCounters = user
+			t.Cleanup(func() { forceUserCounters = false })
+			test(t, user)
+		})
+	}
+}
+
+// late is a running testdata/late and its library.
+type late struct {
+	*ticker
+	program, library string
+	marker           *Marker
+}
+
+func startLate(t *testing.T) *late {
+	t.Helper()
+	peer.Root(t)
+	gcc := peer.Need(t, "gcc")[0]
+	peer.Header(t, "sys/sdt.h")
+	l := &late{program: filepath.Join(binDir, "late"), library: filepath.Join(t.TempDir(), "liblate.so")}
+	if _, err := os.Stat(l.program); err != nil {
+		run(t, gcc, "-O2", "-o", l.program, "testdata/late.c", "-ldl")
+		run(t, gcc, "-O2", "-shared", "-fPIC", "-DLIB", "-o", l.program+".so", "testdata/late.c")
+	}
+	data, err := os.ReadFile(l.program + ".so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(l.library, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l.ticker = startTick(t, l.program, 0)
+	return l
+}
+
+func (l *late) open() {
+	l.t.Helper()
+	l.tell("open " + l.library + "\n")
+	l.expect("opened")
+}
+
+func (l *late) find() []*Marker {
+	l.t.Helper()
+	markers := mustFind(l.t, Target{Path: l.library}, "late:hit")
+	l.marker = markers[0]
+	return markers
+}
+
+// counters returns the values of the counter in all its private writable mappings.
+func (l *late) counters(pid int) (values []uint16) {
+	l.t.Helper()
+	maps, err := procfs.Maps(pid)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for i := range maps {
+		m := &maps[i]
+		if m.Inode != l.marker.File.id.inode || !m.Writable {
+			continue
+		}
+		if at, ok := procfs.Address(maps[i:i+1], m.File(), uint64(l.marker.Sites[0].CounterOffset)); ok {
+			v, err := procfs.ReadCounter(pid, at)
+			if err != nil {
+				l.t.Fatal(err)
+			}
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+func (l *late) await(what string, pid int, want ...uint16) {
+	l.t.Helper()
+	var got []uint16
+	for range 500 {
+		if got = l.counters(pid); cmp.Equal(got, want) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	l.t.Errorf("counters %s are %v, want %v", what, got, want)
+}
+
+func count(t *testing.T, target Target, markers []*Marker) *Counter {
+	t.Helper()
+	c, err := Count(target, markers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// Source 003: "what if vma holding reference counter is not present while patching".
+func TestCounterOfLateMapping(t *testing.T) {
+	bothModes(t, func(t *testing.T, user bool) {
+		l := startLate(t)
+		c := count(t, Target{Path: l.library}, l.find())
+		l.open()
+		l.await("after the library is loaded", l.pid(), 1)
+		l.tell("hit 1000\n")
+		l.expect("1000")
+		if got := hits(t, c)["hit"]; got != 1000 {
+			t.Errorf("counted %d of 1000", got)
+		}
+		closeNow(t, c)
+		l.await("after Close", l.pid(), 0)
+	})
+}
+
+// Source 003: several mappings of one page. The kernel raises the counter it finds first once for each
+// mapping of the instruction; we raise each mapping of the counter.
+func TestCounterOfManyMappings(t *testing.T) {
+	bothModes(t, func(t *testing.T, user bool) {
+		l := startLate(t)
+		l.open()
+		s := &l.find()[0].Sites[0]
+		for _, m := range []struct {
+			at         uint64
+			protection int
+		}{{uint64(s.CounterOffset), 3}, {uint64(s.Offset), 5}} {
+			l.tell(fmt.Sprintf("map %s %d %d\n", l.library, m.at, m.protection))
+			l.expect("mapped")
+		}
+		c := count(t, Target{PID: l.pid()}, mustFind(t, Target{PID: l.pid()}, "late:hit"))
+		got := l.counters(l.pid())
+		want := []uint16{2, 0}
+		if user {
+			want = []uint16{1, 1}
+		}
+		if d := cmp.Diff(want, got); d != "" && !(len(got) == 2 && !user && got[0]+got[1] == 2) {
+			t.Errorf("counters (-want +got):\n%s", d)
+		}
+		closeNow(t, c)
+		l.await("after Close", l.pid(), 0, 0)
+	})
+}
+
+// Source 003: the kernel raises once for several consumers. We cannot see one another: each
+// counts itself, once.
+func TestCounterOfTwoConsumers(t *testing.T) {
+	bothModes(t, func(t *testing.T, user bool) {
+		l := startLate(t)
+		l.open()
+		first := count(t, Target{PID: l.pid()}, l.find())
+		second := count(t, Target{Path: l.library}, l.find())
+		both := uint16(1)
+		if user {
+			both = 2
+		}
+		l.await("with two tracers", l.pid(), both)
+		closeNow(t, first)
+		l.await("after the first left", l.pid(), 1)
+		l.tell("hit 100\n")
+		l.expect("100")
+		if got := hits(t, second)["hit"]; got != 100 {
+			t.Errorf("the second counted %d of 100", got)
+		}
+		closeNow(t, second)
+		l.await("after both left", l.pid(), 0)
+	})
+}
+
+// A child of fork has its parent's counters, raised as they were.
+func TestCounterInherited(t *testing.T) {
+	bothModes(t, func(t *testing.T, user bool) {
+		for _, everywhere := range []bool{true, false} {
+			l := startLate(t)
+			l.open()
+			target := Target{PID: l.pid()}
+			if everywhere {
+				target = Target{Path: l.library}
+			}
+			c := count(t, target, l.find())
+			time.Sleep(300 * time.Millisecond) // out of doubt: internal/refcount, lineage
+			l.tell("fork\n")
+			child, err := strconv.Atoi(l.line())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unix.Kill(child, unix.SIGKILL)
+			switch {
+			case everywhere:
+				l.await("of the child", child, 1)
+			case user: // it is not traced
+				l.await("of the child", child, 0)
+			}
+			l.await("of the parent", l.pid(), 1)
+			closeNow(t, c)
+			l.await("of the parent after Close", l.pid(), 0)
+			if everywhere || user { // the kernel lowers that of another's child when it hits the marker
+				l.await("of the child after Close", child, 0)
+			}
+		}
+	})
+}
+
+// While vfork's child runs it has its parent's memory, not a copy.
+func TestCounterOfVfork(t *testing.T) {
+	bothModes(t, func(t *testing.T, user bool) {
+		for _, everywhere := range []bool{true, false} {
+			l := startLate(t)
+			l.open()
+			target := Target{PID: l.pid()}
+			if everywhere {
+				target = Target{Path: l.library}
+			}
+			c := count(t, target, l.find())
+			l.tell("vfork\n")
+			for range 15 {
+				time.Sleep(10 * time.Millisecond)
+				if got := l.counters(l.pid()); !cmp.Equal(got, []uint16{1}) {
+					t.Errorf("counters are %v while there is a child that shares them", got)
+				}
+			}
+			l.expect("back")
+			l.await("after vfork", l.pid(), 1)
+			closeNow(t, c)
+			l.await("after Close", l.pid(), 0)
+		}
+	})
+}
+
+// After execve the process is what it was, with other memory.
+func TestCounterAfterExec(t *testing.T) {
+	bothModes(t, func(t *testing.T, user bool) {
+		l := startLate(t)
+		l.open()
+		c := count(t, Target{PID: l.pid()}, l.find())
+		l.tell("exec " + l.program + " " + l.library + "\n")
+		l.expect("ready")
+		l.await("after execve", l.pid(), 1)
+		l.tell("hit 10\n")
+		l.expect("10")
+		if got := hits(t, c)["hit"]; got != 10 {
+			t.Errorf("counted %d of 10", got)
+		}
+		closeNow(t, c)
+		l.await("after Close", l.pid(), 0)
+	})
+}
+
+// Somebody who has the site with a counter of the kernel's refuses us without one.
+func TestUserCounterConflict(t *testing.T) {
+	l := startLate(t)
+	l.open()
+	c := count(t, Target{Path: l.library}, l.find())
+	_, err := Count(Target{Path: l.library}, l.find(), &Options{UserCounters: true})
+	if !errors.Is(err, ErrCounterConflict) {
+		t.Errorf("got %v, want ErrCounterConflict", err)
+	}
+	t.Log(err)
+	l.await("of the first", l.pid(), 1)
+	closeNow(t, c)
+}
+
+// Whatever becomes of tracer and target, counters return to what they were.
+func TestUserCounterEnds(t *testing.T) {
+	forceUserCounters = true
+	t.Cleanup(func() { forceUserCounters = false })
+	t.Run("the target ends", func(t *testing.T) {
+		l := startLate(t)
+		l.open()
+		c := count(t, Target{PID: l.pid()}, l.find())
+		l.cmd.Process.Kill()
+		l.cmd.Wait()
+		closeNow(t, c)
+	})
+	t.Run("the tracer is killed", func(t *testing.T) {
+		l := startLate(t)
+		l.open()
+		l.find()
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(self)
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", helperEnv, l.pid()), userCountersEnv+"=1")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line := make([]byte, 9)
+		if _, err := out.Read(line); string(line) != "attached\n" {
+			t.Fatalf("the tracer says %q, %v", line, err)
+		}
+		l.await("while it traces", l.pid(), 1)
+		cmd.Process.Kill()
+		cmd.Wait()
+		l.await("after SIGKILL of the tracer", l.pid(), 0)
+	})
+	t.Run("it cannot be raised", func(t *testing.T) {
+		l := startLate(t)
+		l.open()
+		l.find()
+		l.set(65535)
+		if _, err := Count(Target{PID: l.pid()}, l.find(), nil); err == nil {
+			t.Error("raised beyond 16 bits")
+		} else {
+			t.Log(err)
+		}
+		l.await("after the refusal", l.pid(), 65535)
+	})
+	t.Run("somebody set it to zero", func(t *testing.T) {
+		l := startLate(t)
+		l.open()
+		c := count(t, Target{PID: l.pid()}, l.find())
+		l.set(0)
+		l.await("a moment later", l.pid(), 1)
+		closeNow(t, c)
+		l.await("after Close", l.pid(), 0)
+	})
+}
+
+// set writes the counter by hand.
+func (l *late) set(v uint16) {
+	l.t.Helper()
+	maps, err := procfs.Maps(l.pid())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	m, err := procfs.OpenMemory(l.pid(), true)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer m.Close()
+	for i := range maps {
+		if maps[i].Inode == l.marker.File.id.inode && maps[i].Writable {
+			if at, ok := procfs.Address(maps[i:i+1], maps[i].File(), uint64(l.marker.Sites[0].CounterOffset)); ok {
+				if err := m.SetCounter(at, v); err != nil {
+					l.t.Fatal(err)
+				}
+			}
+		}
+	}
+}
