@@ -136,5 +136,9 @@ func each(fn func(*Caller)) {
 // InsideProbe reports whether this goroutine is in a call from a point to its probes.
 func InsideProbe() bool {
 	r := find(getg())
-	return r != nil && r.depth > 0
+	if r == nil {
+		return false
+	}
+	r.acquire()
+	return r.depth > 0
 }

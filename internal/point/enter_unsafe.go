@@ -20,6 +20,7 @@ func (s *State) Enter() *Caller {
 	if c == nil || c.g != g {
 		c = lookup(g)
 	}
+	c.acquire()
 	if t := c.tally(s); t.point.Load() != s {
 		t.take(s)
 	} else {
@@ -58,6 +59,7 @@ func (c *Caller) nested(s *State) *frame {
 func (c *Caller) Leave() {
 	c.depth--
 	put(&c.frames[c.depth].point, 0)
+	c.release()
 }
 
 // Scratch is where the innermost call keeps what it wants to use again in later calls of
@@ -66,11 +68,14 @@ func (c *Caller) Scratch() *any { return &c.frames[c.depth-1].scratch }
 
 // Count counts a hit that calls no probe.
 func (s *State) Count() {
-	if t := current().tally(s); t.point.Load() != s {
+	c := current()
+	c.acquire()
+	if t := c.tally(s); t.point.Load() != s {
 		t.take(s)
 	} else {
 		put(&t.hits, t.hits+1)
 	}
+	c.release()
 }
 
 // tally returns where this goroutine counts hits of a point, among others.
