@@ -85,7 +85,24 @@ func (p *plan) close() {
 	p.opened = nil
 }
 
+// link adds the places where dynamic linkers pass. What cannot be opened, or is for another
+// kind of process, tells us nothing then.
+func (p *plan) link(linkers []*File) {
+	for _, f := range linkers {
+		opened, err := f.reopen()
+		if err != nil {
+			continue
+		}
+		p.opened = append(p.opened, opened)
+		p.files = append(p.files, bpf.File{Opened: opened, Linker: f.linker})
+		p.at = append(p.at, nil)
+	}
+}
+
 func describe(markers []*Marker) string {
+	if len(markers) == 0 {
+		return "what is to come"
+	}
 	first := markers[0]
 	s := first.FullName() + " in " + first.File.Path
 	if n := len(markers) - 1; n > 0 {

@@ -4,21 +4,21 @@ import "errors"
 
 // Counter counts the hits of markers in the kernel. Its methods may be called from several
 // goroutines.
-type Counter struct {
-	markers []*Marker
-	engine  counts
-}
+type Counter struct{ engine counts }
 
 // counts is what an engine does for a Counter.
 type counts interface {
-	// read fills in the hits of each marker, indexed as the markers that were attached.
+	// markers returns those that are attached.
+	markers() []*Marker
+	// read fills in the hits of each marker, indexed as markers.
 	read([]MarkerCount) error
+	ended() <-chan struct{}
 	Close() error
 }
 
-// Count attaches to the markers and counts from then on. t is a PID, which limits it to
-// that process, or a Path: every process that maps the file, now and later. The markers come
-// from Find for the same target.
+// Count attaches to the markers and counts from then on. t is PID or PIDs, which limits it to
+// these processes, or a Path: every process that maps the file, now and later. The markers come
+// from Find for the same target. With Options.Later there need not be any yet.
 //
 // A hit costs the target a uprobe, about half a microsecond, and the counter no system call.
 // With Options.By it costs a tenth of a microsecond more, and more with strings: keys are made
@@ -27,7 +27,7 @@ type counts interface {
 // Until Close the kernel keeps the reference counters raised. When this process ends in any
 // other way they are lowered right after.
 func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
-	if err := t.checkAttach(markers); err != nil {
+	if err := t.checkAttach(markers, o); err != nil {
 		return nil, err
 	}
 	d := o.orDefault()
@@ -38,15 +38,17 @@ func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Counter{markers: markers, engine: engine}, nil
+	return &Counter{engine}, nil
 }
 
-// Read returns the hits since attaching, one for each marker in the order given to Count.
+// Read returns the hits since attaching, one for each marker in the order given to Count, and
+// behind them those of Options.Later in the order in which they appeared.
 // Every hit is counted exactly once. With Options.By it takes a system call for each few
 // thousand keys, else one for each marker. After Close it returns os.ErrClosed.
 func (c *Counter) Read() ([]MarkerCount, error) {
-	out := make([]MarkerCount, len(c.markers))
-	for i, m := range c.markers {
+	markers := c.engine.markers()
+	out := make([]MarkerCount, len(markers))
+	for i, m := range markers {
 		out[i].Marker = m
 	}
 	if err := c.engine.read(out); err != nil {
@@ -55,19 +57,23 @@ func (c *Counter) Read() ([]MarkerCount, error) {
 	return out, nil
 }
 
+// Ended returns a channel that is closed when the last process of the target has ended. It is nil,
+// on which nothing ever comes, unless Target.Follow or Options.Later makes the Counter look.
+func (c *Counter) Ended() <-chan struct{} { return c.engine.ended() }
+
 // Close detaches and returns when no probe is left and the reference counters are lowered.
 // Further calls do nothing.
 func (c *Counter) Close() error { return c.engine.Close() }
 
 // checkAttach reports whether t can be attached to at all.
-func (t Target) checkAttach(markers []*Marker) error {
+func (t Target) checkAttach(markers []*Marker, o *Options) error {
 	if err := t.check(); err != nil {
 		return err
 	}
 	if len(t.Command) > 0 {
 		return errors.New("target is a command: Start it and attach to its PID")
 	}
-	if len(markers) == 0 {
+	if len(markers) == 0 && (o == nil || o.Later == nil || len(t.pids()) == 0) {
 		return errors.New("attaching: no markers are selected")
 	}
 	return nil

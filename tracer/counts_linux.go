@@ -1,6 +1,8 @@
 package tracer
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -8,31 +10,49 @@ import (
 )
 
 func newCounts(t Target, markers []*Marker, o Options) (counts, error) {
-	p, err := prepare(t, markers, func(marker, _ int) int { return marker })
+	w, err := newWatcher(t, markers, o.Later)
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
-	c, err := p.count(markers, o)
+	p, err := prepare(t, markers, func(marker, _ int) int { return marker })
 	if err != nil {
+		w.close()
+		return nil, err
+	}
+	defer p.close()
+	c, err := p.count(markers, o, w)
+	if err != nil {
+		w.close()
 		return nil, p.explain(err)
 	}
-	if err := checkAttached(t.pids(), markers); err != nil {
+	err = w.begin(c.add)
+	if err == nil {
+		err = checkAttached(t.pids(), markers)
+	}
+	if err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (p *plan) count(markers []*Marker, o Options) (counts, error) {
-	how := bpf.Options{PIDs: p.target.pids(), Mode: forceMode, UserCounters: userCounters(o)}
+// growing are counts that can be added to.
+type growing interface {
+	counts
+	add(markers []*Marker, linkers []*File, t Target) error
+}
+
+func (p *plan) count(markers []*Marker, o Options, w *watcher) (growing, error) {
+	how := w.options(p.target, o)
 	if len(o.By) == 0 {
 		c, err := bpf.NewCounter(p.files, len(markers), how)
-		return kernelCounts{c}, err
+		k := &kernelCounts{Counter: c, w: w, o: o}
+		k.know(markers)
+		return k, err
 	}
 	p.each(func(s *bpf.Site, pr *probe) { s.Key = pr.key(o.By) })
 	c, err := bpf.NewKeyCounter(p.files, len(markers), o.MaxKeys, how)
-	k := &kernelKeys{KeyCounter: c, by: o.By, known: map[string]int{}}
+	k := &kernelKeys{KeyCounter: c, w: w, all: markers, by: o.By, known: map[string]int{}}
 	for _, m := range markers {
 		fields := make([]Field, len(o.By))
 		for i, name := range o.By {
@@ -53,25 +73,98 @@ func (p *plan) each(do func(*bpf.Site, *probe)) {
 	}
 }
 
-type kernelCounts struct{ *bpf.Counter }
+// kernelCounts turns the kernel's indices into markers.
+type kernelCounts struct {
+	*bpf.Counter
+	w *watcher
+	o Options
 
-func (c kernelCounts) read(out []MarkerCount) error {
+	mu  sync.Mutex // guards what follows
+	all []*Marker
+	at  []int // by the kernel's index: the marker
+}
+
+func (c *kernelCounts) add(markers []*Marker, linkers []*File, t Target) error {
+	p, err := prepareLater(t, markers, linkers, func(marker, _ int) int { return marker })
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.Add(p.files, len(markers), c.w.options(t, c.o)); err != nil {
+		return p.explain(err)
+	}
+	c.know(markers)
+	return nil
+}
+
+// know notes the markers of the kernel's next indices. One that executed itself anew can be
+// attached a second time.
+func (c *kernelCounts) know(markers []*Marker) {
+	for _, m := range markers {
+		at := slices.Index(c.all, m)
+		if at < 0 {
+			at = len(c.all)
+			c.all = append(c.all, m)
+		}
+		c.at = append(c.at, at)
+	}
+}
+
+func (c *kernelCounts) markers() []*Marker {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.all)
+}
+
+func (c *kernelCounts) read(out []MarkerCount) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	n, err := c.Read()
 	for i := range n {
-		out[i].Count = n[i]
+		if at := c.at[i]; at < len(out) {
+			out[at].Count += n[i]
+		}
 	}
 	return err
+}
+
+func (c *kernelCounts) ended() <-chan struct{} { return c.w.ended() }
+
+func (c *kernelCounts) Close() error {
+	c.w.halt()
+	return errors.Join(c.Counter.Close(), c.w.close())
 }
 
 // kernelKeys turns the kernel's keys into those of a Counter.
 type kernelKeys struct {
 	*bpf.KeyCounter
+	w      *watcher
+	all    []*Marker
 	by     []string
 	fields [][]Field // by marker
 
 	mu    sync.Mutex     // guards what follows
 	known map[string]int // by the kernel's key, the index in seen
 	seen  [][]KeyCount   // by marker
+}
+
+func (k *kernelKeys) markers() []*Marker { return k.all }
+
+func (k *kernelKeys) add(markers []*Marker, linkers []*File, t Target) error {
+	if len(markers) > 0 {
+		return fmt.Errorf("attaching to %s: counts by %v are of what is there from the beginning: %w",
+			describe(markers), k.by, ErrNotSupported)
+	}
+	return nil
+}
+
+func (k *kernelKeys) ended() <-chan struct{} { return k.w.ended() }
+
+func (k *kernelKeys) Close() error {
+	k.w.halt()
+	return errors.Join(k.KeyCounter.Close(), k.w.close())
 }
 
 func (k *kernelKeys) read(out []MarkerCount) error {

@@ -3,7 +3,10 @@ package tracer
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/bpf"
@@ -20,33 +23,59 @@ func userCounters(o Options) bool { return o.UserCounters || forceUserCounters |
 var forceUserCounters = false
 
 func newEvents(t Target, markers []*Marker, o Options) (events, error) {
+	w, err := newWatcher(t, markers, o.Later)
+	if err != nil {
+		return nil, err
+	}
 	p, err := prepare(t, markers, func(_, probe int) int { return probe })
 	if err != nil {
+		w.close()
 		return nil, err
 	}
 	defer p.close()
-	tr, err := bpf.NewTracer(p.files, bpf.Options{
-		PIDs: t.pids(), Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize,
-		UserCounters: userCounters(o),
-	})
+	tr, err := bpf.NewTracer(p.files, w.options(t, o))
 	if err != nil {
+		w.close()
 		return nil, p.explain(err)
 	}
-	if err := checkAttached(t.pids(), markers); err != nil {
-		tr.Close()
+	k := &kernelEvents{Tracer: tr, w: w, o: o, comms: map[[16]byte]string{}}
+	k.probes.Store(&p.probes)
+	err = w.begin(k.add)
+	if err == nil {
+		err = checkAttached(t.pids(), markers)
+	}
+	if err != nil {
+		k.Close()
 		return nil, err
 	}
-	return &kernelEvents{Tracer: tr, probes: p.probes, maxString: o.MaxString, comms: map[[16]byte]string{}}, nil
+	return k, nil
+}
+
+// add is called by one goroutine at a time.
+func (k *kernelEvents) add(markers []*Marker, linkers []*File, t Target) error {
+	known := *k.probes.Load()
+	p, err := prepareLater(t, markers, linkers, func(_, probe int) int { return len(known) + probe })
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	all := slices.Concat(known, p.probes) // known before the first event comes
+	k.probes.Store(&all)
+	if err := k.Add(p.files, k.w.options(t, k.o)); err != nil {
+		return p.explain(err)
+	}
+	return nil
 }
 
 // kernelEvents turns what the kernel wrote into events.
 type kernelEvents struct {
 	*bpf.Tracer
-	probes    []*probe
-	maxString int
-	raw       bpf.Raw
-	clock     wallClock
-	comms     map[[16]byte]string // names as strings, so that events share them
+	w      *watcher
+	probes atomic.Pointer[[]*probe]
+	o      Options
+	raw    bpf.Raw
+	clock  wallClock
+	comms  map[[16]byte]string // names as strings, so that events share them
 }
 
 func (k *kernelEvents) next(ctx context.Context) (*Event, error) {
@@ -54,10 +83,11 @@ func (k *kernelEvents) next(ctx context.Context) (*Event, error) {
 		return nil, err
 	}
 	r := &k.raw
-	if int(r.Site) >= len(k.probes) {
-		return nil, fmt.Errorf("event of site %d, of which there are %d", r.Site, len(k.probes))
+	probes := *k.probes.Load()
+	if int(r.Site) >= len(probes) {
+		return nil, fmt.Errorf("event of site %d, of which there are %d", r.Site, len(probes))
 	}
-	p := k.probes[r.Site]
+	p := probes[r.Site]
 	at := time.Duration(r.Time)
 	return &Event{
 		Time:      k.clock.at(at),
@@ -68,7 +98,7 @@ func (k *kernelEvents) next(ctx context.Context) (*Event, error) {
 		Comm:      k.comm(r.Comm),
 		Goroutine: int64(r.Goroutine),
 		Marker:    p.marker,
-		Values:    p.values(r, k.maxString),
+		Values:    p.values(r, k.o.MaxString),
 	}, nil
 }
 
@@ -90,7 +120,17 @@ func (k *kernelEvents) comm(c [16]byte) string {
 
 func (k *kernelEvents) lost() (uint64, error) { return k.Lost() }
 
-func (k *kernelEvents) stop() error { return k.Stop() }
+func (k *kernelEvents) ended() <-chan struct{} { return k.w.ended() }
+
+func (k *kernelEvents) stop() error {
+	k.w.halt()
+	return errors.Join(k.Stop(), k.w.close())
+}
+
+func (k *kernelEvents) Close() error {
+	k.w.halt()
+	return errors.Join(k.Tracer.Close(), k.w.close())
+}
 
 // wallClock turns CLOCK_MONOTONIC into the time of day. The difference is taken again for
 // every second of events, because the time of day is set and slewed.

@@ -66,11 +66,18 @@ func otherCounter(s *sdt.Site) string {
 const enotsupp = unix.Errno(524)
 
 func (p *plan) explainAll(err error) error {
-	op := "attaching to " + describe([]*Marker{p.probes[0].marker})
+	op := "attaching to " + p.describe()
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
 		return permission(op, procfs.BPF, err)
 	}
 	return fmt.Errorf("%s: %w", op, notSupported(err))
+}
+
+func (p *plan) describe() string {
+	if len(p.probes) == 0 {
+		return describe(nil)
+	}
+	return describe([]*Marker{p.probes[0].marker})
 }
 
 // notSupported makes the eBPF library's error this package's.

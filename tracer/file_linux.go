@@ -90,6 +90,9 @@ func readMarkers(f *os.File, id identity, shown string) (*File, []*Marker, error
 	}
 	file := &File{Path: shown, BuildID: elfFile.BuildID, Problems: elfFile.Problems,
 		machine: elfFile.Machine, id: id, goid: -1, seen: map[int]sighting{}}
+	if mayLink(shown) {
+		file.linker = linkerSites(f)
+	}
 	if len(elfFile.Sites) == 0 {
 		return file, nil, nil
 	}

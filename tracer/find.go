@@ -59,6 +59,9 @@ func (t Target) check() error {
 	case n > 1:
 		return errors.New("target names more than one of PID, PIDs, path and command")
 	}
+	if t.Follow && len(t.pids()) == 0 {
+		return errors.New("target: only processes can be followed")
+	}
 	for _, pid := range t.pids() {
 		if pid <= 0 {
 			return errors.New("target: a PID is positive")

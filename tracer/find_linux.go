@@ -58,13 +58,11 @@ func findPIDs(ctx context.Context, pids []int) (markers []*Marker, err error) {
 			return nil, err
 		}
 		errs = append(errs, problems...)
-		for _, m := range found {
-			if !known[m.File] {
-				markers = append(markers, m)
+		for _, r := range found {
+			if !known[r.file] {
+				known[r.file] = true
+				markers = append(markers, r.markers...)
 			}
-		}
-		for _, m := range found {
-			known[m.File] = true
 		}
 	}
 	if len(markers) == 0 {
@@ -93,9 +91,9 @@ func newScan() *scan {
 	return &scan{byID: map[identity]*scanned{}, byMap: map[procfs.File]*scanned{}}
 }
 
-// process returns the markers of a process and what was wrong with single files; err is what
-// kept it from being looked at.
-func (s *scan) process(ctx context.Context, pid int) (markers []*Marker, errs []error, err error) {
+// process returns the files of a process that matter, and what was wrong with others; err is
+// what kept it from being looked at.
+func (s *scan) process(ctx context.Context, pid int) (files []*scanned, errs []error, err error) {
 	st, err := running(pid)
 	if err != nil {
 		return nil, nil, err
@@ -125,6 +123,8 @@ func (s *scan) process(ctx context.Context, pid int) (markers []*Marker, errs []
 		}
 		if len(r.markers) == 0 {
 			errs = append(errs, r.file.Problems...)
+		}
+		if len(r.markers) == 0 && len(r.file.linker) == 0 {
 			continue
 		}
 		// Any process that maps the file is a way to open it; a few outlive one of them.
@@ -132,9 +132,9 @@ func (s *scan) process(ctx context.Context, pid int) (markers []*Marker, errs []
 			r.file.opens = append(r.file.opens, mappedPaths(pid, m, m.Path == exe)...)
 		}
 		r.file.seen[pid] = sighting{st.Start, m.File()}
-		markers = append(markers, r.markers...)
+		files = append(files, r)
 	}
-	return markers, errs, nil
+	return files, errs, nil
 }
 
 // maxOpens is how many ways to open one file are remembered.

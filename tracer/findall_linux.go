@@ -27,7 +27,11 @@ func findAll(ctx context.Context) ([]Process, error) {
 		}
 		p := Process{PID: pid}
 		var errs []error
-		p.Markers, errs, p.Err = s.process(ctx, pid)
+		var files []*scanned
+		files, errs, p.Err = s.process(ctx, pid)
+		for _, r := range files {
+			p.Markers = append(p.Markers, r.markers...)
+		}
 		if errors.Is(p.Err, ErrNoProcess) {
 			continue
 		}

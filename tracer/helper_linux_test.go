@@ -71,7 +71,12 @@ type ticker struct {
 
 func startTick(t testing.TB, path string, n int) *ticker {
 	t.Helper()
-	p := &ticker{t: t, cmd: exec.Command(path, fmt.Sprint(n))}
+	return startCommand(t, exec.Command(path, fmt.Sprint(n)))
+}
+
+func startCommand(t testing.TB, cmd *exec.Cmd) *ticker {
+	t.Helper()
+	p := &ticker{t: t, cmd: cmd}
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ type Latencies struct {
 // and about a tenth of a microsecond. Begins that never end, as when a goroutine panics, take
 // up room until others need it.
 func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) {
-	if err := t.checkAttach(begin); err != nil {
+	if err := t.checkAttach(begin, nil); err != nil {
 		return nil, err
 	}
 	if len(end) == 0 {

@@ -1,6 +1,7 @@
 package tracer
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/waymark-trace/waymark/internal/bpf"
@@ -8,8 +9,13 @@ import (
 
 func newPairs(t Target, begin, end []*Marker, by pairing, o Options) (pairs, error) {
 	markers := slices.Concat(begin, end)
+	w, err := newWatcher(t, markers, nil)
+	if err != nil {
+		return nil, err
+	}
 	p, err := prepare(t, markers, func(marker, _ int) int { return marker })
 	if err != nil {
+		w.close()
 		return nil, err
 	}
 	defer p.close()
@@ -20,18 +26,32 @@ func newPairs(t Target, begin, end []*Marker, by pairing, o Options) (pairs, err
 		}
 		s.Key = pr.key([]string{name})
 	})
-	l, err := bpf.NewLatency(p.files, o.MaxKeys, bpf.Options{PIDs: t.pids(), Mode: forceMode, UserCounters: userCounters(o)})
+	l, err := bpf.NewLatency(p.files, o.MaxKeys, w.options(t, o))
 	if err != nil {
+		w.close()
 		return nil, p.explain(err)
 	}
-	if err := checkAttached(t.pids(), markers); err != nil {
-		l.Close()
+	k := kernelPairs{l, w}
+	err = w.begin(nil)
+	if err == nil {
+		err = checkAttached(t.pids(), markers)
+	}
+	if err != nil {
+		k.Close()
 		return nil, err
 	}
-	return kernelPairs{l}, nil
+	return k, nil
 }
 
-type kernelPairs struct{ *bpf.Latency }
+type kernelPairs struct {
+	*bpf.Latency
+	w *watcher
+}
+
+func (k kernelPairs) Close() error {
+	k.w.halt()
+	return errors.Join(k.Latency.Close(), k.w.close())
+}
 
 func (k kernelPairs) read() (*Latencies, error) {
 	r, err := k.Read()

@@ -57,6 +57,8 @@ type File struct {
 	opens   []string // paths that open this very file, even after it was deleted or replaced
 	goid    int      // offset of the goroutine number in the runtime's g, -1 when not known
 
+	linker []uint64 // where a dynamic linker passes when it has mapped something: offsets
+
 	// seen holds the processes in which the file was found, by PID.
 	seen map[int]sighting
 }

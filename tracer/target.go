@@ -10,6 +10,11 @@ type Target struct {
 	// PIDs are several of them. Each costs a link in the kernel for each file; other
 	// processes that map the same files are left alone.
 	PIDs []int
+	// Follow adds the children that these processes have from now on, and theirs, each from
+	// its first instruction. It needs Linux 5.4 with BTF. Other processes that run the same files
+	// then pay for a hit, too, and their reference counters are raised: the kernel cannot tell
+	// them beforehand. They are not counted. At most 32768 processes at a time.
+	Follow bool
 	// Path is an executable or library: every process that maps it, now and later.
 	Path string
 	// Command is started by Start and attached before its first instruction.
@@ -30,6 +35,22 @@ func (t Target) pids() []int {
 	return pids
 }
 
+// Later says what to do about files that processes of the target map after attaching: by
+// dlopen, execve, or because they have only just started.
+type Later struct {
+	// Choose says whether a marker of such a file is wanted; nil, all are.
+	Choose func(*Marker) bool
+	// Report is told what was attached then, or what went wrong with it, which ends nothing else.
+	// It may be nil.
+	Report func(attached []*Marker, err error)
+	// Pause stops a process by SIGSTOP where it has executed a program, or its dynamic linker
+	// has mapped something, until what there is in it is attached: for some 20 ms, before a
+	// single instruction of it runs. So nothing is missed. Its parent can see that it was
+	// stopped; jobs of interactive shells are therefore left running. Without Pause, or BTF, what
+	// happens in the first 20 ms, or second, is not seen.
+	Pause bool
+}
+
 // Options are how Count, Trace and Latency attach. The zero value is what most callers want.
 type Options struct {
 	// MaxString is how many bytes of a string or []byte an event carries, 0 for 256, at
@@ -48,6 +69,9 @@ type Options struct {
 	// MaxKeys is how many keys Count has room for, of all markers together, 0 for 16384, at
 	// most 1048576. Each takes memory of the kernel: up to 360 bytes, and 8 for each CPU.
 	MaxKeys int
+	// Later attaches to what appears later in the processes of PID and PIDs; nil, nothing is. Its
+	// functions are called by one goroutine, and must not call Close or Stop.
+	Later *Later
 }
 
 // MarkerCount is how often one marker was hit since attaching.

@@ -12,6 +12,7 @@ type Tracer struct {
 type events interface {
 	next(context.Context) (*Event, error)
 	lost() (uint64, error)
+	ended() <-chan struct{}
 	stop() error
 	Close() error
 }
@@ -19,7 +20,7 @@ type events interface {
 // Trace attaches to the markers and collects their events from then on. Targets and costs
 // are those of Count, with some hundred nanoseconds more per event.
 func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
-	if err := t.checkAttach(markers); err != nil {
+	if err := t.checkAttach(markers, o); err != nil {
 		return nil, err
 	}
 	engine, err := newEvents(t, markers, o.orDefault())
@@ -37,6 +38,10 @@ func (t *Tracer) Next(ctx context.Context) (*Event, error) { return t.engine.nex
 // Lost returns how many events found the buffer full so far. Together with the events
 // returned it is every hit: after Stop, exactly.
 func (t *Tracer) Lost() (uint64, error) { return t.engine.lost() }
+
+// Ended returns a channel that is closed when the last process of the target has ended. It is nil,
+// on which nothing ever comes, unless Target.Follow or Options.Later makes the Tracer look.
+func (t *Tracer) Ended() <-chan struct{} { return t.engine.ended() }
 
 // Stop detaches. Events that were collected before are still returned by Next, then io.EOF.
 // Further calls do nothing.

@@ -33,8 +33,9 @@ type WatchOptions struct {
 
 // News is what happened to a process.
 type News struct {
-	Kind NewsKind
-	PID  int
+	Kind    NewsKind
+	PID     int
+	Stopped bool // it was, and waits for Continue
 }
 
 // NewsKind says what happened.
@@ -116,18 +117,17 @@ func (w *Watch) Empty() bool {
 	return errors.Is(w.set.NextKey(nil, &pid), ebpf.ErrKeyNotExist)
 }
 
-// Next waits for news. A process that was stopped for them waits for Continue. After Close the
-// error is os.ErrClosed.
-func (w *Watch) Next() (n News, stopped bool, err error) {
+// Next waits for news. After Close the error is os.ErrClosed.
+func (w *Watch) Next() (News, error) {
 	r, err := w.reader.Read()
 	if err != nil {
-		return News{}, false, err
+		return News{}, err
 	}
 	if len(r.RawSample) < 8 {
-		return News{}, false, fmt.Errorf("news of %d bytes", len(r.RawSample))
+		return News{}, fmt.Errorf("news of %d bytes", len(r.RawSample))
 	}
 	kind := binary.NativeEndian.Uint32(r.RawSample)
-	return News{NewsKind(kind &^ pausedBit), int(binary.NativeEndian.Uint32(r.RawSample[4:]))}, kind&pausedBit != 0, nil
+	return News{NewsKind(kind &^ pausedBit), int(binary.NativeEndian.Uint32(r.RawSample[4:])), kind&pausedBit != 0}, nil
 }
 
 // Continue lets a process run that was stopped.
@@ -157,6 +157,9 @@ func (w *Watch) Close() error {
 		return nil
 	}
 	w.closed = true
+	if w.paused != nil {
+		wakeAll(w.paused) // a guard that was killed has not
+	}
 	var err error
 	if w.reader != nil {
 		err = w.reader.Close()

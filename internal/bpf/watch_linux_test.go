@@ -57,11 +57,11 @@ func news(t *testing.T, w *Watch, self int) (all []string) {
 	timer := time.AfterFunc(time.Minute, func() { w.reader.Close() })
 	defer timer.Stop()
 	for {
-		n, stopped, err := w.Next()
+		n, err := w.Next()
 		if err != nil {
 			t.Fatalf("after %v: %v", all, err)
 		}
-		if stopped {
+		if n.Stopped {
 			st, err := procfs.ReadStat(n.PID)
 			for i := 0; err == nil && st.State != 'T' && i < 100; i++ {
 				time.Sleep(10 * time.Millisecond)
@@ -76,7 +76,7 @@ func news(t *testing.T, w *Watch, self int) (all []string) {
 		if n.PID == self {
 			who = 1
 		}
-		all = append(all, fmt.Sprintf("%d %v %t", who, n.Kind, stopped))
+		all = append(all, fmt.Sprintf("%d %v %t", who, n.Kind, n.Stopped))
 		if n.PID == self && n.Kind == Ended {
 			return all
 		}
@@ -111,8 +111,8 @@ func TestWatch(t *testing.T) {
 // A process that is stopped when everything is closed continues.
 func TestWatchClosedWhileStopped(t *testing.T) {
 	w, c, cmd := watched(t, "exec true", WatchOptions{Pause: true})
-	if n, stopped, err := w.Next(); err != nil || !stopped || n.Kind != Executed {
-		t.Fatalf("%v, stopped %t, %v", n.Kind, stopped, err)
+	if n, err := w.Next(); err != nil || !n.Stopped || n.Kind != Executed {
+		t.Fatalf("%v, stopped %t, %v", n.Kind, n.Stopped, err)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
@@ -123,7 +123,7 @@ func TestWatchClosedWhileStopped(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := w.Next(); !errors.Is(err, os.ErrClosed) {
+	if _, err := w.Next(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("news after Close: %v", err)
 	}
 }

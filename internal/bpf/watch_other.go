@@ -1,0 +1,6 @@
+//go:build !linux
+
+package bpf
+
+// Watch is never made here.
+type Watch struct{}

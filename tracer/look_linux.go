@@ -1,0 +1,119 @@
+package tracer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/internal/procfs"
+)
+
+// hear acts on news.
+func (w *watcher) hear(n bpf.News) {
+	switch n.Kind {
+	case bpf.Forked:
+		if st, err := procfs.ReadStat(n.PID); err == nil {
+			w.members[n.PID] = st.Start
+		}
+	case bpf.Replaced:
+		// A link is for the process's first thread, which has ended.
+		delete(w.known, n.PID)
+		w.look(n.PID)
+	case bpf.Executed, bpf.Mapped:
+		w.look(n.PID)
+	case bpf.Ended:
+		delete(w.members, n.PID)
+		delete(w.known, n.PID)
+	case bpf.Full:
+		w.report(nil, fmt.Errorf("following process %d: there are too many", n.PID))
+	}
+	if n.Stopped {
+		w.watch.Continue(n.PID)
+	}
+}
+
+func (w *watcher) empty() bool {
+	if w.watch != nil {
+		return w.watch.Empty()
+	}
+	return len(w.members) == 0
+}
+
+// look attaches to what is new in a process.
+func (w *watcher) look(pid int) {
+	start, member := w.members[pid]
+	st, err := running(pid)
+	if err != nil || member && st.Start != start {
+		if errors.Is(err, ErrNoProcess) || err == nil {
+			delete(w.members, pid)
+		}
+		return
+	}
+	if w.later == nil || w.add == nil || !member && !w.target.Follow {
+		return
+	}
+	markers, linkers := w.fresh(pid)
+	if len(markers) == 0 && len(linkers) == 0 {
+		return
+	}
+	t := Target{PID: pid}
+	if w.target.Follow {
+		t = Target{}
+	}
+	err = w.add(markers, linkers, t)
+	if err == nil && t.PID != 0 {
+		err = checkProcess(pid, markers)
+	}
+	if len(markers) > 0 || err != nil {
+		w.report(markers, err)
+	}
+}
+
+// fresh returns the markers that are wanted, and the dynamic linkers, of the files in a process
+// that were not looked at before.
+func (w *watcher) fresh(pid int) (markers []*Marker, linkers []*File) {
+	w.scan.byMap = map[procfs.File]*scanned{} // inodes are used again, identities are not
+	files, _, err := w.scan.process(context.Background(), pid)
+	if err != nil {
+		return nil, nil // it ended, or is not ours any more
+	}
+	for _, r := range files {
+		key := pid
+		if w.target.Follow {
+			key = 0
+		}
+		if w.know(key, r.file) {
+			continue
+		}
+		for _, m := range r.markers {
+			if w.later.Choose == nil || w.later.Choose(m) {
+				markers = append(markers, m)
+			}
+		}
+		if w.watch != nil && len(r.file.linker) > 0 {
+			linkers = append(linkers, r.file)
+		}
+	}
+	return markers, linkers
+}
+
+func (w *watcher) report(markers []*Marker, err error) {
+	if w.later == nil || w.later.Report == nil {
+		return
+	}
+	if err != nil {
+		markers = nil
+	}
+	w.later.Report(markers, err)
+}
+
+// prepareLater is prepare for what appeared.
+func prepareLater(t Target, markers []*Marker, linkers []*File, index func(marker, probe int) int) (*plan, error) {
+	p, err := prepare(t, markers, index)
+	if err != nil {
+		return nil, err
+	}
+	p.link(linkers)
+	return p, nil
+}

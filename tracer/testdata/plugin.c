@@ -1,0 +1,14 @@
+/* A library with a marker, which its constructor hits twice and plugin as often as it is told. */
+#include <sys/sdt.h>
+
+__attribute__((constructor)) static void begin(void)
+{
+	STAP_PROBE1(plugin, hit, -1);
+	STAP_PROBE1(plugin, hit, -2);
+}
+
+void plugin(long n)
+{
+	for (long i = 0; i < n; i++)
+		STAP_PROBE1(plugin, hit, i);
+}

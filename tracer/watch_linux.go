@@ -1,0 +1,193 @@
+package tracer
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/waymark-trace/waymark/internal/bpf"
+)
+
+// watcher knows which processes a target has, and attaches to what appears in them. A nil
+// watcher is that of a target that stays as it is.
+//
+// The kernel tells it about execve, children and ends, and dynamic linkers about libraries. It
+// looks at /proc besides: for what was mapped by hand, and where the kernel tells nothing.
+type watcher struct {
+	target Target
+	later  *Later
+	watch  *bpf.Watch // nil where the kernel cannot
+	add    addFunc
+
+	scan    *scan
+	members map[int]uint64            // processes of the target: when they started
+	known   map[int]map[identity]bool // files that were looked at, by process; Follow: all by 0
+
+	begun               bool
+	stop, stopped, gone chan struct{}
+	halting             sync.Once
+}
+
+// addFunc attaches to markers and linkers in the processes of a target.
+type addFunc func(markers []*Marker, linkers []*File, t Target) error
+
+const (
+	// lookEvery is how often /proc is looked at when the kernel tells what happens.
+	lookEvery = time.Second
+	// pollEvery is how often when it does not.
+	pollEvery = 100 * time.Millisecond
+)
+
+func newWatcher(t Target, markers []*Marker, later *Later) (*watcher, error) {
+	if len(t.pids()) == 0 || !t.Follow && later == nil {
+		return nil, nil
+	}
+	w := &watcher{
+		target: t, later: later, scan: newScan(), members: map[int]uint64{}, known: map[int]map[identity]bool{},
+		stop: make(chan struct{}), stopped: make(chan struct{}), gone: make(chan struct{}),
+	}
+	for _, m := range markers {
+		for _, key := range w.keys() {
+			w.know(key, m.File)
+		}
+		r := w.scan.byID[m.File.id]
+		if r == nil {
+			r = &scanned{file: m.File}
+			w.scan.byID[m.File.id] = r
+		}
+		r.markers = append(r.markers, m)
+	}
+	if err := attachPermission("following " + fmt.Sprint(t.pids())); err != nil {
+		return nil, err
+	}
+	var err error
+	w.watch, err = bpf.NewWatch(bpf.WatchOptions{Follow: t.Follow, Pause: later != nil && later.Pause})
+	if err != nil && t.Follow {
+		return nil, fmt.Errorf("following processes: %w", notSupported(err))
+	}
+	return w, nil
+}
+
+// keys are those of known.
+func (w *watcher) keys() []int {
+	if w.target.Follow {
+		return []int{0}
+	}
+	return w.target.pids()
+}
+
+// know notes a file and reports whether it was known.
+func (w *watcher) know(key int, f *File) bool {
+	if w.known[key] == nil {
+		w.known[key] = map[identity]bool{}
+	}
+	known := w.known[key][f.id]
+	w.known[key][f.id] = true
+	return known
+}
+
+// options are how to attach in the processes of t.
+func (w *watcher) options(t Target, o Options) bpf.Options {
+	how := bpf.Options{
+		PIDs: t.pids(), Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize, UserCounters: userCounters(o),
+	}
+	if w != nil {
+		how.Watch = w.watch
+		if w.target.Follow {
+			how.PIDs = nil
+		}
+	}
+	return how
+}
+
+// begin begins to watch, once something is attached by options.
+func (w *watcher) begin(add addFunc) error {
+	if w == nil {
+		return nil
+	}
+	w.add = add
+	for _, pid := range w.target.pids() {
+		if w.watch != nil {
+			if err := w.watch.Add(pid); err != nil {
+				return err
+			}
+		}
+		st, err := running(pid) // after Add: its end is either seen here, or told
+		if err != nil {
+			return err
+		}
+		w.members[pid] = st.Start
+		w.look(pid)
+	}
+	w.begun = true
+	go w.run()
+	return nil
+}
+
+func (w *watcher) run() {
+	defer close(w.stopped)
+	every := pollEvery
+	var news chan bpf.News
+	if w.watch != nil {
+		every, news = lookEvery, make(chan bpf.News)
+		go w.listen(news)
+	}
+	gone := false
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case n := <-news:
+			w.hear(n)
+		case <-tick.C:
+			for _, pid := range w.target.pids() {
+				w.look(pid)
+			}
+		case <-w.stop:
+			return
+		}
+		if !gone && w.empty() {
+			gone = true
+			close(w.gone)
+		}
+	}
+}
+
+// listen passes the kernel's news on until the watch is closed.
+func (w *watcher) listen(news chan<- bpf.News) {
+	for {
+		n, err := w.watch.Next()
+		if err != nil {
+			return
+		}
+		select {
+		case news <- n:
+		case <-w.stop:
+			return
+		}
+	}
+}
+
+func (w *watcher) ended() <-chan struct{} {
+	if w == nil {
+		return nil
+	}
+	return w.gone
+}
+
+// halt ends watching; what is stopped continues when everything is detached.
+func (w *watcher) halt() {
+	if w == nil || !w.begun {
+		return
+	}
+	w.halting.Do(func() { close(w.stop) })
+	<-w.stopped
+}
+
+// close frees what the watcher has, after halt and detaching.
+func (w *watcher) close() error {
+	if w == nil || w.watch == nil {
+		return nil
+	}
+	return w.watch.Close()
+}
