@@ -59,6 +59,35 @@ func (s *byteSize) Set(text string) error {
 	return nil
 }
 
+// intervalFlags are -i and -I of stat and latency.
+type intervalFlags struct {
+	interval time.Duration
+	print    milliseconds // -I, 0 when it is not given
+}
+
+func (f *intervalFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.DurationVarP(&f.interval, "interval", "i", time.Second, "on a terminal or with --json, show what there is every `DURATION`")
+	flags.VarP(&f.print, "print", "I", "print what there was in every `MS` milliseconds; a duration such as 1s will do")
+}
+
+// minInterval is the shortest interval: reading counts takes a system call a marker.
+const minInterval = 10 * time.Millisecond
+
+func (f *intervalFlags) check(cmd *cobra.Command) error {
+	flags := cmd.Flags()
+	if flags.Changed("print") {
+		if flags.Changed("interval") {
+			return usage("-I prints every interval, -i shows them in place", "-i and -I are two intervals")
+		}
+		f.interval = time.Duration(f.print)
+	}
+	if f.interval < minInterval {
+		return usage("such as -i 1s or -I 1000", "an interval of %v is shorter than %v", f.interval, minInterval)
+	}
+	return nil
+}
+
 // milliseconds is a flag's value as perf stat -I has it, 1000, or a duration, 1s.
 type milliseconds time.Duration
 

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
+	"io"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -45,11 +45,10 @@ const statExample = `  waymark stat -p 1234                   every marker of a 
 
 type statOptions struct {
 	watchFlags
-	interval time.Duration
-	print    milliseconds // -I, 0 when it is not given
-	by       []string
-	top      int
-	keys     int
+	intervalFlags
+	by   []string
+	top  int
+	keys int
 }
 
 func newStatCommand(env *Env) *cobra.Command {
@@ -73,30 +72,18 @@ func newStatCommand(env *Env) *cobra.Command {
 			return runStat(cmd.Context(), env, &o, sel)
 		},
 	}
-	o.add(cmd)
+	o.watchFlags.add(cmd)
+	o.intervalFlags.add(cmd)
 	flags := cmd.Flags()
-	flags.DurationVarP(&o.interval, "interval", "i", time.Second, "show or print the counts every `DURATION`")
-	flags.VarP(&o.print, "print", "I", "print what was counted every `MS` milliseconds; a duration such as 1s will do")
 	flags.StringSliceVar(&o.by, "by", nil, "break the counts down by `KEY`, or several: pid, tid, comm, cpu, goroutine, fields")
 	flags.IntVar(&o.top, "top", 0, "show the `N` rows with the most hits, and the rest as one")
 	flags.IntVar(&o.keys, "keys", 16384, "with --by, room for `N` keys; hits of others are counted as (other)")
 	return cmd
 }
 
-// minInterval is the shortest interval: reading counts takes a system call a marker.
-const minInterval = 10 * time.Millisecond
-
 func (o *statOptions) check(cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	switch {
-	case flags.Changed("print") && flags.Changed("interval"):
-		return usage("-I prints every interval, -i shows the counts in place", "-i and -I are two intervals")
-	case flags.Changed("print"):
-		o.interval = time.Duration(o.print)
-	}
-	switch {
-	case o.interval < minInterval:
-		return usage("such as -i 1s or -I 1000", "an interval of %v is shorter than %v", o.interval, minInterval)
 	case flags.Changed("top") && o.top < 1:
 		return usage("such as --top 10", "--top %d is no number of rows", o.top)
 	case o.keys < 1 || o.keys > maxKeys:
@@ -108,6 +95,9 @@ func (o *statOptions) check(cmd *cobra.Command) error {
 		if slices.Contains(o.by[:i], name) {
 			return usage("each key once", "--by names %s twice", name)
 		}
+	}
+	if err := o.intervalFlags.check(cmd); err != nil {
+		return err
 	}
 	return o.watchFlags.check()
 }
@@ -121,41 +111,17 @@ type statView interface {
 	final(*sample, end) error
 }
 
-func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) (err error) {
-	s, err := env.openSession(ctx, sel)
-	if err != nil {
-		return err
-	}
-	out, err := env.openOutput(o.out, s.command != nil)
-	if err != nil {
-		s.abandon()
-		return err
-	}
-	defer func() {
-		if e := out.Close(); err == nil {
-			err = e
-		}
-	}()
-	done := s.attaching()
-	counter, err := tracer.Count(s.target, s.markers, &tracer.Options{By: o.by, MaxKeys: o.keys, UserCounters: bool(o.refcount)})
-	done()
-	if err != nil {
-		s.abandon()
-		return err
-	}
-	defer counter.Close()
-	ends, err := s.begin(ctx, o.duration, out)
-	if err != nil {
-		s.abandon()
-		return err
-	}
-	why, failure := sampleUntil(newSampler(s, counter), newStatView(o, s, sel, out), o.interval, ends)
-	counter.Close() // before the command, which may still run, sees that it is over
-	status := s.finish(ctx, why)
-	if failure != nil {
-		return failure
-	}
-	return status
+func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) error {
+	var counter *tracer.Counter
+	return env.watch(ctx, &o.watchFlags, sel, watching{
+		attach: func(s *session) (_ io.Closer, err error) {
+			counter, err = tracer.Count(s.target, s.markers, &tracer.Options{By: o.by, MaxKeys: o.keys, UserCounters: bool(o.refcount)})
+			return counter, err
+		},
+		show: func(s *session, out *output, ends <-chan end) (end, error) {
+			return newSampler(s, counter).show(newStatView(o, s, sel, out), o.interval, ends)
+		},
+	})
 }
 
 func newStatView(o *statOptions, s *session, sel *selection, out *output) statView {

@@ -87,28 +87,16 @@ func (s *sampler) sample() (*sample, error) {
 	return now, nil
 }
 
-// sampleUntil shows a sample every interval until the session ends, and says why it did.
-func sampleUntil(s *sampler, view statView, every time.Duration, ends <-chan end) (end, error) {
-	// A ticker does not drift: each tick is at a multiple of the interval after the first,
-	// and those that come while a sample is shown are left out.
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			now, err := s.sample()
-			if err == nil {
-				err = view.interval(now)
-			}
-			if err != nil {
-				return byOutput, err
-			}
-		case why := <-ends:
-			now, err := s.sample()
-			if err == nil {
-				err = view.final(now, why)
-			}
-			return why, err
+// show shows a sample every interval until the session ends, and says why it did.
+func (s *sampler) show(view statView, every time.Duration, ends <-chan end) (end, error) {
+	tick := func(show func(*sample) error) error {
+		now, err := s.sample()
+		if err != nil {
+			return err
 		}
+		return show(now)
 	}
+	return everyTick(every, ends,
+		func() error { return tick(view.interval) },
+		func(why end) error { return tick(func(now *sample) error { return view.final(now, why) }) })
 }

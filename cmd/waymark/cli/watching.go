@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// watching is what stat and latency do in a session.
+type watching struct {
+	// attach returns what detaches.
+	attach func(*session) (io.Closer, error)
+	// show shows what is counted until ends says that it is over, and returns why it is.
+	show func(s *session, out *output, ends <-chan end) (end, error)
+}
+
+// watch runs a session from the first look at the target to the exit status.
+func (e *Env) watch(ctx context.Context, o *watchFlags, sel *selection, w watching) (err error) {
+	s, err := e.openSession(ctx, sel)
+	if err != nil {
+		return err
+	}
+	out, err := e.openOutput(o.out, s.command != nil)
+	if err != nil {
+		s.abandon()
+		return err
+	}
+	defer func() {
+		if e := out.Close(); err == nil {
+			err = e
+		}
+	}()
+	done := s.attaching()
+	attached, err := w.attach(s)
+	done()
+	if err != nil {
+		s.abandon()
+		return err
+	}
+	defer attached.Close()
+	ends, err := s.begin(ctx, o.duration, out)
+	if err != nil {
+		s.abandon()
+		return err
+	}
+	why, failure := w.show(s, out, ends)
+	attached.Close() // before the command, which may still run, sees that it is over
+	status := s.finish(ctx, why)
+	if failure != nil {
+		return failure
+	}
+	return status
+}
+
+// everyTick calls tick every interval until the session ends, and then last. It returns why
+// it ended.
+func everyTick(every time.Duration, ends <-chan end, tick func() error, last func(end) error) (end, error) {
+	// A ticker does not drift: each tick is at a multiple of the interval after the first,
+	// and those that come while one is dealt with are left out.
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			if err := tick(); err != nil {
+				return byOutput, err
+			}
+		case why := <-ends:
+			return why, last(why)
+		}
+	}
+}
