@@ -31,6 +31,8 @@ const rootExample = `  waymark build -o server ./cmd/server        a go build wh
   waymark list ./server                       the markers of a file
   waymark stat -p 1234 'http:*'               how often each is hit, live
   waymark trace -p 1234 http:request_start    one line for each hit
+  waymark latency -p 1234 http:request_start http:request_end
+                                              how long it takes from one to the other
   waymark trace -- ./server -port 8080        from the first instruction on`
 
 // usageTemplate is cobra's without what waymark has no use for.
@@ -92,6 +94,7 @@ func newRoot(env *Env) *cobra.Command {
 		newListCommand(env),
 		newStatCommand(env),
 		newTraceCommand(env),
+		newLatencyCommand(env),
 		newLinkCommand(env),
 		newBuildCommand(env),
 		newVetCommand(env),

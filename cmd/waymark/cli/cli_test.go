@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 	for _, verb := range []string{"usage", "version", "link", "build", "vet"} {
 		t.Run(verb, func(t *testing.T) { runScript(t, verb, "") })
 	}
-	for _, verb := range []string{"list", "stat", "trace", "probe"} {
+	for _, verb := range []string{"list", "stat", "trace", "latency", "probe"} {
 		t.Run(verb, func(t *testing.T) {
 			if testing.Short() {
 				t.Skip("runs for seconds")
@@ -113,7 +113,10 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // varying are the members of JSON objects that are another every time, or with every compiler.
-var varying = regexp.MustCompile(`"(time|monotonic_ns|pid|tid|cpu|elapsed_s|rate|address|offset|counter|args|build_id|file|go|line)":("[^"]*"|-?[0-9][-+.e0-9]*)`)
+var varying = regexp.MustCompile(`"(time|monotonic_ns|pid|tid|cpu|elapsed_s|rate|p50_ns|p90_ns|p99_ns|p99_9_ns|max_ns|mean_ns|address|offset|counter|args|build_id|file|go|line)":("[^"]*"|-?[0-9][-+.e0-9]*)`)
+
+// varyingBuckets are those of a histogram.
+var varyingBuckets = regexp.MustCompile(`"buckets":\[(\[[0-9,]+\],?)+\]`)
 
 // varyingPath is the path of a file, which may be the name of a field too.
 var varyingPath = regexp.MustCompile(`"file":\{"path":"[^"]*"`)
@@ -130,6 +133,7 @@ func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s: not a JSON object: %s", args[0], line)
 		}
 	}
+	data = varyingBuckets.ReplaceAll(data, []byte(`"buckets":[_]`))
 	data = varyingPath.ReplaceAll(data, []byte(`"file":{"path":_`))
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), varying.ReplaceAll(data, []byte(`"$1":_`)), 0o666))
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,24 +150,25 @@ func (e *Env) demoKernel(ctx context.Context, server string) error {
 		return err
 	}
 	defer counter.Close()
-	pair, err := tracer.Select(markers, []string{"http:request_*"})
+	begin, err := tracer.Select(markers, demoPair[:1])
 	if err != nil {
 		return err
 	}
-	events, err := tracer.Trace(target, pair, nil)
+	end, err := tracer.Select(markers, demoPair[1:])
 	if err != nil {
 		return err
 	}
-	defer events.Close()
+	pairs, err := tracer.Latency(target, begin, end, nil)
+	if err != nil {
+		return err
+	}
+	defer pairs.Close()
 	if err := c.Resume(); err != nil {
 		return err
 	}
 
 	e.step("waymark stat -p "+fmt.Sprint(c.PID()), "live; the server sends itself requests")
 	view := newDemoView(e, markers)
-	latencies := newLatencies()
-	paired := make(chan error, 1)
-	go func() { paired <- pairByGoroutine(events, latencies) }()
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	for !ended {
@@ -191,40 +191,20 @@ func (e *Env) demoKernel(ctx context.Context, server string) error {
 		}
 		view.draw(ended)
 	}
-	if err := events.Stop(); err != nil {
-		return err
-	}
-	if err := <-paired; err != nil {
-		return err
-	}
-	lost, err := events.Lost()
+	latencies, err := pairs.Read()
 	if err != nil {
 		return err
 	}
-	e.step("waymark trace -p "+fmt.Sprint(c.PID())+" 'http:request_*'", "start and end of a request, joined by goroutine")
-	latencies.print(e.Stdout)
-	return view.verdict(stdout.Bytes(), "the kernel", fmt.Sprintf("; %s lost", plural(lost, "event")))
+	e.step("waymark latency -p "+fmt.Sprint(c.PID())+" "+strings.Join(demoPair, " "), "joined by goroutine, in the kernel")
+	e.demoLatencies(&latencies.Histogram)
+	return view.verdict(stdout.Bytes(), "the kernel")
 }
 
-// pairByGoroutine joins http:request_start and http:request_end until the events end.
-func pairByGoroutine(events *tracer.Tracer, l *latencies) error {
-	begun := make(map[int64]time.Duration)
-	for {
-		ev, err := events.Next(context.Background())
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch ev.Marker.Name {
-		case "request_start":
-			begun[ev.Goroutine] = ev.Monotonic
-		case "request_end":
-			if at, ok := begun[ev.Goroutine]; ok {
-				delete(begun, ev.Goroutine)
-				l.add(ev.Monotonic - at)
-			}
-		}
+// demoPair is what a request begins and ends with.
+var demoPair = []string{"http:request_start", "http:request_end"}
+
+func (e *Env) demoLatencies(h *tracer.Histogram) {
+	for _, line := range append(histogramLines(h, 64), percentileLine(h)) {
+		fmt.Fprintln(e.Stdout, line)
 	}
 }

@@ -76,7 +76,7 @@ func (v *demoView) draw(last bool) {
 }
 
 // verdict compares what was counted with what the server says of itself.
-func (v *demoView) verdict(output []byte, who, more string) error {
+func (v *demoView) verdict(output []byte, who string) error {
 	own, err := demoSummary(output)
 	if err != nil {
 		return err
@@ -88,8 +88,8 @@ func (v *demoView) verdict(output []byte, who, more string) error {
 			return fmt.Errorf("%s counted %d hits of %s, the server itself %d", who, got, name, want)
 		}
 	}
-	fmt.Fprintf(v.env.Stdout, "\n%s counted %d hits of %s in %.1f s, exactly as many as the server itself%s.\n",
-		who, total, plural(len(v.names), "marker"), time.Since(v.begun).Seconds(), more)
+	fmt.Fprintf(v.env.Stdout, "\n%s counted %d hits of %s in %.1f s, exactly as many as the server itself.\n",
+		who, total, plural(len(v.names), "marker"), time.Since(v.begun).Seconds())
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (e *Env) demoInProcess(ctx context.Context, server string) error {
 	e.step("./server -watch 500ms", "functions that the server connects to its own markers")
 	cmd := exec.CommandContext(ctx, server, append([]string{"-watch", "500ms"}, demoLoad...)...)
 	view := newDemoView(e, nil)
-	latencies := newLatencies()
+	var latencies tracer.Histogram
 	lines := &lineWriter{line: func(line []byte) {
 		var s struct {
 			Seen      map[string]uint64 `json:"seen"`
@@ -124,7 +124,7 @@ func (e *Env) demoInProcess(ctx context.Context, server string) error {
 			view.set(name, view.counts[name]+s.Seen[name])
 		}
 		for _, d := range s.Latencies {
-			latencies.add(d)
+			latencies.Add(d)
 		}
 		view.draw(false)
 	}}
@@ -134,8 +134,8 @@ func (e *Env) demoInProcess(ctx context.Context, server string) error {
 	}
 	view.draw(true)
 	fmt.Fprintln(e.Stdout)
-	latencies.print(e.Stdout)
-	return view.verdict(lines.all.Bytes(), "the probes", "")
+	e.demoLatencies(&latencies)
+	return view.verdict(lines.all.Bytes(), "the probes")
 }
 
 // lineWriter calls line for every line written to it, and keeps them all.

@@ -2,67 +2,69 @@ package cli
 
 import (
 	"fmt"
-	"io"
+	"math/bits"
 	"strings"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/waymark-trace/waymark/tracer"
 )
-
-// latencies collects durations and shows how they are spread.
-type latencies struct{ h *hdrhistogram.Histogram }
-
-// maxLatency is what longer durations are counted as.
-const maxLatency = int64(time.Hour)
-
-// newLatencies keeps two significant digits, for which HdrHistogram needs 40 KiB.
-func newLatencies() *latencies { return &latencies{hdrhistogram.New(1, maxLatency, 2)} }
-
-func (l *latencies) add(d time.Duration) {
-	// Within its bounds, recording cannot go wrong.
-	_ = l.h.RecordValue(min(max(int64(d), 1), maxLatency))
-}
 
 // histogramWidth is the length of the longest bar, in characters.
 const histogramWidth = 40
 
-// print draws one line for each power of two, then the percentiles.
-func (l *latencies) print(w io.Writer) {
-	if l.h.TotalCount() == 0 {
-		fmt.Fprintln(w, "no pairs")
-		return
+// histogramLines draws a line for each power of two, or for several of them when there are
+// more than room for lines.
+func histogramLines(h *tracer.Histogram, room int) []string {
+	counts := make(map[int]uint64)
+	low, high := 63, 0
+	for _, b := range h.Buckets() {
+		i := max(bits.Len64(uint64(b.Low)), 1) - 1
+		counts[i] += b.Count
+		low, high = min(low, i), max(high, i)
 	}
-	counts := make(map[int]int64)
-	low, high, most := 63, 0, int64(0)
-	for _, bar := range l.h.Distribution() {
-		if bar.Count == 0 {
-			continue
+	if len(counts) == 0 {
+		return nil
+	}
+	step := 1
+	for (high-low)/step+1 > max(room, 1) {
+		step++
+	}
+	sum := func(from int) (n uint64) {
+		for i := from; i < from+step; i++ {
+			n += counts[i]
 		}
-		i := 0
-		for bar.From>>(i+1) > 0 {
-			i++
-		}
-		counts[i] += bar.Count
-		low, high, most = min(low, i), max(high, i), max(most, counts[i])
+		return n
+	}
+	most := uint64(0)
+	for i := low; i <= high; i += step {
+		most = max(most, sum(i))
 	}
 	t := table{right: []bool{true, true, false}}
-	for i := low; i <= high; i++ {
-		bar := strings.Repeat("█", int((counts[i]*histogramWidth+most-1)/most))
-		t.add(fmt.Sprintf("%v – %v", short(1<<i), short(2<<i)), fmt.Sprint(counts[i]), bar)
+	for i := low; i <= high; i += step {
+		n := sum(i)
+		bar := strings.Repeat("█", int((float64(n)*histogramWidth+float64(most)-1)/float64(most)))
+		t.add(fmt.Sprintf("%v – %v", short(1<<i), short(1<<min(i+step, 62))), fmt.Sprint(n), bar)
 	}
-	fmt.Fprintln(w, strings.Join(t.lines(), "\n"))
-	fmt.Fprintf(w, "%d pairs", l.h.TotalCount())
-	for _, p := range []float64{50, 90, 99, 99.9} {
-		fmt.Fprintf(w, "   p%g %v", p, short(l.h.ValueAtQuantile(p)))
-	}
-	fmt.Fprintf(w, "   max %v\n", short(l.h.Max()))
+	return t.lines()
 }
 
-// short returns nanoseconds as a duration with three digits at most.
-func short(ns int64) time.Duration {
+// percentiles are those that people look at.
+var percentiles = []float64{50, 90, 99, 99.9}
+
+// percentileLine says what the histogram cannot show.
+func percentileLine(h *tracer.Histogram) string {
+	line := plural(h.Count(), "pair")
+	for _, p := range percentiles {
+		line += fmt.Sprintf("   p%g %v", p, short(h.Percentile(p)))
+	}
+	return line + fmt.Sprintf("   max %v   mean %v", short(h.Max()), short(h.Mean()))
+}
+
+// short returns a duration with three digits at most.
+func short(d time.Duration) time.Duration {
 	unit := time.Duration(1)
-	for time.Duration(ns)/unit >= 1000 {
+	for d/unit >= 1000 {
 		unit *= 10
 	}
-	return time.Duration(ns).Round(unit)
+	return d.Round(unit)
 }

@@ -3,64 +3,25 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-
-	"golang.org/x/term"
 )
 
 // statLive redraws a table in place, then leaves the one of statPlain there.
 type statLive struct {
-	out   *output
-	last  statPlain
-	size  func() (width, height int)
-	drawn int // lines on the screen
+	*screen
+	last statPlain
 }
 
-func newStatLive(out *output, last statPlain) *statLive {
-	return &statLive{
-		out:  out,
-		last: last,
-		size: func() (int, int) {
-			if f, ok := out.to.(*os.File); ok {
-				if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
-					return w, h
-				}
-			}
-			return 80, 24
-		},
-	}
-}
+func newStatLive(out *output, last statPlain) *statLive { return &statLive{newScreen(out), last} }
 
 func (v *statLive) interval(s *sample) error {
 	width, height := v.size()
-	lines := liveLines(s, &v.last.table, width, height-1)
-	var b strings.Builder
-	b.WriteString(v.erase())
-	for i, line := range lines {
-		if i == 0 {
-			line = v.last.style.bold(line)
-		}
-		b.WriteString(line + "\n")
-	}
-	v.drawn = len(lines)
-	if _, err := v.out.Write([]byte(b.String())); err != nil {
-		return err
-	}
-	return v.out.flush()
-}
-
-// erase moves to the first line drawn and clears from there. The terminal may have echoed ^C.
-func (v *statLive) erase() string {
-	if v.drawn == 0 {
-		return "\r\x1b[J"
-	}
-	return fmt.Sprintf("\r\x1b[%dA\x1b[J", v.drawn)
+	return v.draw(liveLines(s, &v.last.table, width, height-1))
 }
 
 func (v *statLive) final(s *sample, why end) error {
-	if _, err := v.out.Write([]byte(v.erase())); err != nil {
+	if err := v.clear(); err != nil {
 		return err
 	}
 	return v.last.final(s, why)

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// latencySample is what was measured up to one time.
+type latencySample struct {
+	at       time.Time
+	elapsed  time.Duration // since attaching
+	interval time.Duration // since the last sample
+	all      *tracer.Latencies
+	recent   *tracer.Histogram // what there is since the last sample
+}
+
+// latencyView shows samples.
+type latencyView interface {
+	interval(*latencySample) error
+	final(*latencySample, end) error
+}
+
+func (l *latencyRun) view(s *session, out *output) latencyView {
+	plain := latencyPlain{out, styleFor(out.to), l.title()}
+	switch {
+	case l.o.json:
+		return newLatencyJSON(out, l)
+	case l.o.print != 0:
+		return &latencyIntervals{plain: plain}
+	case s.command == nil && isTerminal(out.to):
+		return &latencyLive{plain, newScreen(out)}
+	}
+	return &plain
+}
+
+// title says what is measured.
+func (l *latencyRun) title() string {
+	by, endBy := l.pairs.By()
+	if by == "tid" && l.o.by == "" {
+		by, endBy = "thread", "thread"
+	}
+	if by != endBy {
+		by += " = " + endBy
+	}
+	return fmt.Sprintf("%s → %s, by %s", markerNames(l.from), markerNames(l.to), label(by))
+}
+
+// markerNames returns the names of markers, the first few of them.
+func markerNames(markers []*tracer.Marker) string {
+	const most = 3
+	var names []string
+	for _, m := range markers {
+		if len(names) == most {
+			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(markers)-most)
+		}
+		names = append(names, label(m.FullName()))
+	}
+	return list(names)
+}
+
+// latencyPlain prints the histogram at the end.
+type latencyPlain struct {
+	out   *output
+	style style
+	title string
+}
+
+func (*latencyPlain) interval(*latencySample) error { return nil }
+
+func (v *latencyPlain) final(s *latencySample, _ end) error { return v.print(v.lines(s, 64)) }
+
+// print prints lines, the first of which is a heading.
+func (v *latencyPlain) print(lines []string) error {
+	lines[0] = v.style.bold(lines[0])
+	_, err := v.out.Write([]byte(strings.Join(lines, "\n") + "\n"))
+	return err
+}
+
+// lines lays out everything there is to say, with a histogram of at most room lines.
+func (v *latencyPlain) lines(s *latencySample, room int) []string {
+	h := &s.all.Histogram
+	lines := append([]string{v.title}, histogramLines(h, room)...)
+	last := percentileLine(h)
+	if h.Count() == 0 {
+		last = "no pairs"
+	}
+	lines = append(lines, fmt.Sprintf("%s   in %s, %s", last, seconds(s.elapsed), rateText(perSecond(h.Count(), s.elapsed))))
+	if rest := unpaired(s.all); rest != "" {
+		lines = append(lines, rest)
+	}
+	return lines
+}
+
+// unpaired says which hits are in no pair, "" when all are.
+func unpaired(l *tracer.Latencies) string {
+	var parts []string
+	if n := l.Begins - min(l.Count(), l.Begins); n > 0 {
+		part := plural(n, "begin") + " without an end"
+		if l.Nested > 0 {
+			part += fmt.Sprintf(", %d of them because another came before it", l.Nested)
+		}
+		parts = append(parts, part)
+	}
+	if n := l.Ends - min(l.Count(), l.Ends); n > 0 {
+		parts = append(parts, plural(n, "end")+" without a begin")
+	}
+	if l.Unread > 0 {
+		parts = append(parts, plural(l.Unread, "hit")+" whose key could not be read")
+	}
+	if l.Full > 0 {
+		parts = append(parts, plural(l.Full, "begin")+" that found no room")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// latencyLive redraws in place, then leaves the lines of latencyPlain there.
+type latencyLive struct {
+	latencyPlain
+	screen *screen
+}
+
+func (v *latencyLive) interval(s *latencySample) error {
+	width, height := v.screen.size()
+	lines := v.lines(s, height-5)
+	lines = append(lines, "Ctrl-C ends it")
+	for i := range lines {
+		lines[i] = clip(lines[i], width)
+	}
+	return v.screen.draw(lines)
+}
+
+func (v *latencyLive) final(s *latencySample, why end) error {
+	if err := v.screen.clear(); err != nil {
+		return err
+	}
+	return v.latencyPlain.final(s, why)
+}
+
+// latencyIntervals prints a line for every interval, and everything at the end.
+type latencyIntervals struct {
+	plain latencyPlain
+	begun bool
+}
+
+func (v *latencyIntervals) interval(s *latencySample) error {
+	t := table{right: make([]bool, 9), least: []int{9, 7, 9, 7, 7, 7, 7, 7, 7}}
+	for i := range t.right {
+		t.right[i] = true
+	}
+	if !v.begun {
+		t.add("TIME", "PAIRS", "RATE", "P50", "P90", "P99", "P99.9", "MAX", "MEAN")
+	}
+	h := s.recent
+	cells := []string{fmt.Sprintf("%.3f s", s.elapsed.Seconds()), fmt.Sprint(h.Count()), rateText(perSecond(h.Count(), s.interval))}
+	if h.Count() > 0 {
+		for _, p := range percentiles {
+			cells = append(cells, short(h.Percentile(p)).String())
+		}
+		cells = append(cells, short(h.Max()).String(), short(h.Mean()).String())
+	}
+	t.add(cells...)
+	if v.begun {
+		_, err := fmt.Fprintln(v.plain.out, t.lines()[0])
+		return err
+	}
+	v.begun = true
+	return v.plain.print(t.lines())
+}
+
+// final prints the last interval, unless the session ended with one, and all of it.
+func (v *latencyIntervals) final(s *latencySample, why end) error {
+	if s.interval >= time.Millisecond || s.recent.Count() > 0 {
+		if err := v.interval(s); err != nil {
+			return err
+		}
+	}
+	return v.plain.final(s, why)
+}
