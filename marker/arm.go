@@ -17,8 +17,10 @@ func (m *Marker) Arm() error {
 	s := m.stateOf()
 	s.arming.Lock()
 	defer s.arming.Unlock()
+	if err := s.Arm(&m.armed); err != nil {
+		return field.Wrap("arming "+m.quoted(), err)
+	}
 	s.arms++
-	s.Arm(&m.armed)
 	return nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/field"
-	"github.com/waymark-trace/waymark/internal/point"
+	"github.com/waymark-trace/waymark/internal/problem"
 )
 
 // known is every marker of the program that was found, and what was asked for by name. It is
@@ -49,7 +49,7 @@ func (r *registry) add(m *Marker) {
 	problems := r.addLocked(m)
 	r.Unlock()
 	for _, err := range problems {
-		point.Report(err)
+		problem.Report(err)
 	}
 }
 
@@ -64,7 +64,9 @@ func (r *registry) addLocked(m *Marker) (problems []error) {
 	n := r.name(m.name)
 	n.markers = append(n.markers, m)
 	for range n.arms {
-		m.stateOf().Arm(&m.armed)
+		if err := m.stateOf().Arm(&m.armed); err != nil {
+			problems = append(problems, field.Wrap("arming "+m.quoted(), err))
+		}
 	}
 	for _, p := range n.probes {
 		if err := p.byName.fits(m); err != nil {
@@ -86,7 +88,7 @@ func (r *registry) refresh() {
 	}
 	r.Unlock()
 	for _, err := range problems {
-		point.Report(err)
+		problem.Report(err)
 	}
 }
 
@@ -153,10 +155,15 @@ func Arm(name string) error {
 	if n = known.names[name]; n == nil || len(n.markers) == 0 && len(n.probes) == 0 {
 		return field.Wrap("arming marker "+strconv.Quote(name), ErrUnknown)
 	}
-	n.arms++
-	for _, m := range n.markers {
-		m.stateOf().Arm(&m.armed)
+	for i, m := range n.markers {
+		if err := m.stateOf().Arm(&m.armed); err != nil {
+			for _, armed := range n.markers[:i] {
+				armed.stateOf().Disarm(&armed.armed)
+			}
+			return field.Wrap("arming "+m.quoted(), err)
+		}
 	}
+	n.arms++
 	return nil
 }
 

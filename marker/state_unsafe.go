@@ -10,6 +10,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/point"
+	"github.com/waymark-trace/waymark/internal/problem"
 )
 
 // state is what a marker needs once it is used.
@@ -82,7 +83,7 @@ func (m *Marker) learn(fn any) *state {
 		return s
 	}
 	if d.err != nil {
-		point.Report(d.err)
+		problem.Report(d.err)
 	} else {
 		known.add(m)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/markerabi"
+	"github.com/waymark-trace/waymark/internal/patch"
 	"github.com/waymark-trace/waymark/internal/point"
 )
 
@@ -72,6 +73,10 @@ func (k *Key) Enable() error {
 		}
 		if atomic.CompareAndSwapUint32(&k.armed, old, old+point.OneArm) {
 			used.Add(k)
+			if err := patch.Set(&k.armed); err != nil {
+				_ = k.Disable()
+				return field.Wrap("enabling key "+strconv.Quote(k.name), err)
+			}
 			return nil
 		}
 	}
@@ -85,7 +90,7 @@ func (k *Key) Disable() error {
 			return field.Wrap("disabling key "+strconv.Quote(k.name), ErrNotEnabled)
 		}
 		if atomic.CompareAndSwapUint32(&k.armed, old, old-point.OneArm) {
-			return nil
+			return patch.Set(&k.armed)
 		}
 	}
 }

@@ -94,7 +94,9 @@ func (m *Tracepoint) register(s *state, fn unsafe.Pointer) (*Probe, error) {
 		return nil, field.Wrap("registering a probe", s.err)
 	}
 	p := &Probe{point.Probe{Point: m.quoted(), Func: point.Func(fn), Arms: &m.armed}}
-	s.Connect(&p.p)
+	if err := s.Connect(&p.p); err != nil {
+		return nil, field.Wrap("registering a probe of "+m.quoted(), err)
+	}
 	return p, nil
 }
 

@@ -20,7 +20,7 @@ package markerabi
 const (
 	MarkerMagic0 = 0x6b72616d79617701 // "\x01waymark"
 	MarkerMagic1 = 0x9d3af1c47be0528e // random
-	Version      = 1
+	Version      = 2
 	MaxArity     = 8
 
 	OffArmed   = 16
@@ -50,6 +50,8 @@ const (
 //	96  edata     address
 //	104 bss       address     runtime.bss … runtime.ebss
 //	112 ebss      address
+//	120 sites     uint64      written by link --optimize: where in the file the site table is; 0: there is none
+//	128 sitesSize uint64      its size in bytes
 const (
 	AnchorMagic0 = 0x68636e6179617702 // "\x02waynch"
 	AnchorMagic1 = 0x41f6d80b93ce275a // random
@@ -63,7 +65,9 @@ const (
 	OffEtext         = 64
 	OffPclntab       = 72
 	OffEpclntab      = 80
-	AnchorSize       = 120
+	OffSites         = 120
+	OffSitesSize     = 128
+	AnchorSize       = 136
 )
 
 // A stub is 16 bytes of code that a marker's slow path calls while a kernel tracer is
@@ -95,4 +99,47 @@ const (
 	TracepointMagic1 = 0x2f8c60d914bb7ae5 // random
 	KeyMagic0        = 0x6b72616d79617704 // "\x04waymark"
 	KeyMagic1        = 0xb7e215093fd86ac1 // random
+)
+
+// The site table tells an optimized program what to patch. It is in the file, not loaded, in a
+// section named .waymark.sites: a header, then sites in the order of their words, and of
+// their addresses for one word. Addresses are those of the file; anchor tells what the program's
+// differ by.
+//
+//	 0  magic   uint64  SitesMagic
+//	 8  anchor  uint64  the anchor's address
+//	16  sites   uint64  number of sites
+//	24  flags   uint64  SitesNoWatch
+//
+// and for each site:
+//
+//	 0  address uint64  of the byte that is patched, the first of an instruction
+//	 8  word    uint64  the armed word that the site stands for
+//	16  off     uint8   the byte while the word is zero
+//	17  on      uint8   the byte while it is not
+//	18  -       6 × uint8 zero
+//
+// The byte is all that ever changes. JMP rel8 (EB) and TEST AL, imm8 (A8) differ in it alone, and so do
+// JMP rel32 (E9) and TEST EAX, imm32 (A9): what is the distance to one is the operand of the
+// other, which changes nothing but flags. In the file it is as the word is in the file: a key can
+// be on from the start.
+const (
+	SitesMagic      = 0x7365746973796177 // "waysites"
+	SitesHeaderSize = 32
+	SiteSize        = 24
+
+	OffSitesAnchor = 8
+	OffSitesCount  = 16
+	OffSitesFlags  = 24
+
+	OffSiteWord = 8
+	OffSiteOff  = 16
+	OffSiteOn   = 17
+
+	SitesNoWatch = 1 // do not watch for kernel tracers
+
+	JumpShort = 0xeb
+	TestShort = 0xa8
+	JumpNear  = 0xe9
+	TestNear  = 0xa9
 )

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"sync/atomic"
+
+	"github.com/waymark-trace/waymark/internal/problem"
 )
 
 // Probe is a function connected to a point.
@@ -50,7 +52,7 @@ func (p *Probe) Wait() {
 func (p *Probe) Panicked(v any) {
 	p.state.panics.Add(1)
 	if p.Disconnect() {
-		Report(errors.New(p.Point + ": probe panicked and was disconnected: " + panicText(v)))
+		problem.Report(errors.New(p.Point + ": probe panicked and was disconnected: " + panicText(v)))
 	}
 }
 

@@ -42,17 +42,22 @@ func (s *State) Arms() int {
 	return s.arms
 }
 
-// Connect adds a probe to the end of the list.
-func (s *State) Connect(p *Probe) {
+// Connect adds a probe to the end of the list. There is an error only where that arms.
+func (s *State) Connect(p *Probe) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.serial++
 	p.state, p.serial = s, s.serial
-	list := append(slices.Clone(s.Probes()), p)
+	before := s.Probes()
+	list := append(slices.Clone(before), p)
 	s.probes.Store(&list)
 	if p.Arms != nil {
-		s.setArms(p.Arms, s.arms+1)
+		if err := s.setArms(p.Arms, s.arms+1); err != nil {
+			s.probes.Store(&before)
+			return err
+		}
 	}
+	return nil
 }
 
 // disconnect takes a probe off the list and reports whether it was on it.
@@ -66,7 +71,7 @@ func (s *State) disconnect(p *Probe) bool {
 	list = slices.DeleteFunc(slices.Clone(list), func(q *Probe) bool { return q == p })
 	s.probes.Store(&list)
 	if p.Arms != nil {
-		s.setArms(p.Arms, s.arms-1)
+		_ = s.setArms(p.Arms, s.arms-1) // which reports errors of arming only
 	}
 	return true
 }

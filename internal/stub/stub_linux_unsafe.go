@@ -14,10 +14,18 @@ var anchor struct {
 	pclntab     [2]uintptr
 	data        [2]uintptr
 	bss         [2]uintptr
+	sites       uint64
+	sitesSize   uint64
 }
 
 // Supported reports whether this build has stubs, so that waymark link can give markers an address.
 const Supported = true
+
+// Sites returns where in the program's file the table of its optimized sites is, its size, both
+// 0 when it has none, and the address of the anchor.
+func Sites() (offset, size uint64, at uintptr) {
+	return anchor.sites, anchor.sitesSize, uintptr(unsafe.Pointer(&anchor))
+}
 
 // Call calls the stub at pc with the address of a record in RAX. It does nothing when pc is
 // not a stub: a marker whose bytes were overwritten must not become a jump to anywhere.

@@ -1,4 +1,4 @@
-package point
+package problem
 
 import "sync/atomic"
 
