@@ -94,8 +94,8 @@ func TestAnyTypes(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	traceproblem.OnProblem(func(error) {})
-	defer traceproblem.OnProblem(nil)
+	tracepoint.OnProblem(func(error) {})
+	defer tracepoint.OnProblem(nil)
 	if _, err := none.Register(nil); err == nil || none.Enabled() {
 		t.Errorf("a nil probe: %v, enabled %t", err, none.Enabled())
 	}
@@ -111,8 +111,8 @@ func TestRefuses(t *testing.T) {
 
 func TestPanickingProbe(t *testing.T) {
 	var reported []string
-	traceproblem.OnProblem(func(err error) { reported = append(reported, err.Error()) })
-	defer traceproblem.OnProblem(nil)
+	tracepoint.OnProblem(func(err error) { reported = append(reported, err.Error()) })
+	defer tracepoint.OnProblem(nil)
 	calls := 0
 	for i := range 5 {
 		p, err := panicky.Register(func(int) {

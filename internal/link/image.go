@@ -26,6 +26,7 @@ type image struct {
 
 // anchor holds the addresses that package stub's anchor names.
 type anchor struct {
+	addr              uint64 // of the anchor itself
 	pool, stubs       uint64
 	types, etypes     uint64
 	text, etext       uint64
@@ -185,6 +186,7 @@ func (img *image) findAnchor() error {
 		return versionError(v)
 	}
 	a := &img.anchor
+	a.addr = at
 	for off, to := range map[uint64]*uint64{
 		markerabi.OffPool: &a.pool, markerabi.OffTypes: &a.types, markerabi.OffEtypes: &a.etypes,
 		markerabi.OffText: &a.text, markerabi.OffEtext: &a.etext,

@@ -15,6 +15,7 @@ type Report struct {
 	Path      string
 	Unchanged bool // the file was linked already, byte for byte like this
 	Markers   []ReportMarker
+	Sites     []SiteReport // with Options.Optimize: what became of each
 	Warnings  []string
 }
 
@@ -27,18 +28,27 @@ type ReportMarker struct {
 // maxFile bounds the files link reads, in bytes: it holds two copies in memory.
 const maxFile = 4 << 30
 
-// File links the executable at path and writes the result to out, or in place when out is
+// Options are how to link. The zero value leaves every byte of code as it is.
+type Options struct {
+	Optimize bool // rewrite the sites that can be proved to be nothing else
+	NoWatch  bool // with Optimize: do not watch for kernel tracers
+}
+
+// File links the executable at path with no options: see FileWith.
+func File(path, out string) (*Report, error) { return FileWith(path, out, Options{}) }
+
+// FileWith links the executable at path and writes the result to out, or in place when out is
 // "" or path. The new file is written beside its place and renamed into it, with the mode of
 // the old one: a program that is running keeps the file it started from.
-func File(path, out string) (*Report, error) {
-	report, err := linkFile(path, out)
+func FileWith(path, out string, o Options) (*Report, error) {
+	report, err := linkFile(path, out, o)
 	if err != nil {
 		return nil, fmt.Errorf("linking %s: %w", path, err)
 	}
 	return report, nil
 }
 
-func linkFile(path, out string) (*Report, error) {
+func linkFile(path, out string, o Options) (*Report, error) {
 	if out == "" {
 		out = path
 	}
@@ -63,7 +73,7 @@ func linkFile(path, out string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	linked, report, err := Link(data)
+	linked, report, err := LinkWith(data, o)
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +87,16 @@ func linkFile(path, out string) (*Report, error) {
 	return report, err
 }
 
-// Link returns the linked form of an executable. It does not change data.
-func Link(data []byte) ([]byte, *Report, error) {
+// Link returns the linked form of an executable, with no options. It does not change data.
+func Link(data []byte) ([]byte, *Report, error) { return LinkWith(data, Options{}) }
+
+// LinkWith returns the linked form of an executable. It does not change data.
+func LinkWith(data []byte, o Options) ([]byte, *Report, error) {
 	img, err := openImage(data)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := img.restoreCode(); err != nil {
 		return nil, nil, err
 	}
 	markers, err := img.findMarkers()
@@ -100,11 +116,21 @@ func Link(data []byte) ([]byte, *Report, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	linked, err := img.write(doc)
+	var opt *optimized
+	if o.Optimize {
+		if opt, err = img.optimize(); err != nil {
+			return nil, nil, err
+		}
+		doc.Code = opt.code()
+	}
+	linked, err := img.write(doc, opt, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	report := &Report{Warnings: warnings}
+	if opt != nil {
+		report.Sites = opt.report
+	}
 	for _, m := range doc.Markers {
 		report.Markers = append(report.Markers, ReportMarker{m.Provider + ":" + m.Name, m})
 	}

@@ -21,11 +21,12 @@ const (
 	baseSection   = ".stapsdt.base"
 	probesSection = ".probes"
 	noteSection   = ".note.stapsdt"
+	sitesSection  = ".waymark.sites"
 )
 
 // write returns the linked file: the old one with a stub in every marker, then the new
 // sections, then the new section header table.
-func (img *image) write(doc *schema.Document) ([]byte, error) {
+func (img *image) write(doc *schema.Document, opt *optimized, o Options) ([]byte, error) {
 	t, err := img.readSections()
 	if err != nil {
 		return nil, err
@@ -64,6 +65,9 @@ func (img *image) write(doc *schema.Document) ([]byte, error) {
 		return nil, err
 	}
 	out = t.appendData(out, schema.Section, elf.SHT_PROGBITS, text)
+	if out, err = img.writeSites(out, t, opt, o); err != nil {
+		return nil, err
+	}
 	return t.finish(out)
 }
 
@@ -80,7 +84,7 @@ func (img *image) unlinkedSize(t *table) int64 {
 		return now
 	}
 	for j, h := range t.headers {
-		ours := t.names[j] == noteSection || t.names[j] == schema.Section || j == t.strings
+		ours := t.names[j] == noteSection || t.names[j] == schema.Section || t.names[j] == sitesSection || j == t.strings
 		if !ours && h.typ() != elf.SHT_NOBITS && h.typ() != elf.SHT_NULL && h.offset()+h.size() > uint64(doc.BaseSize) {
 			return now
 		}

@@ -18,11 +18,15 @@ type (
 	Fields []Field
 	// Sites is a list of sites.
 	Sites []Site
+	// Code is a list of pieces of code.
+	Code []Bytes
 )
 
 const (
 	maxMarkers = 1 << 16 // the largest pool of stubs that link accepts
 	maxSites   = 1 << 18 // of one marker
+	maxCode    = 1 << 20
+	maxPiece   = 64      // bytes of one piece of code, four instructions
 	maxRecord  = 256     // bytes: eight slices are 192
 )
 
@@ -41,6 +45,12 @@ func (l *Fields) UnmarshalJSON(data []byte) (err error) {
 // UnmarshalJSON reads a list.
 func (l *Sites) UnmarshalJSON(data []byte) (err error) {
 	*l, err = readList(data, "sites", maxSites, (*Site).check)
+	return err
+}
+
+// UnmarshalJSON reads a list.
+func (l *Code) UnmarshalJSON(data []byte) (err error) {
+	*l, err = readList(data, "pieces of code", maxCode, (*Bytes).check)
 	return err
 }
 
@@ -89,6 +99,13 @@ func (f *Field) check() error {
 func (s *Site) check() error {
 	if s.Address == 0 {
 		return fmt.Errorf("site in %.40q has no address", s.Function)
+	}
+	return nil
+}
+
+func (b *Bytes) check() error {
+	if n := len(b.Hex); n == 0 || n%2 != 0 || n > 2*maxPiece {
+		return fmt.Errorf("%d digits of code at 0x%x", n, b.Address)
 	}
 	return nil
 }

@@ -33,8 +33,10 @@ type Document struct {
 	// points to at a stub; -1 when link could not tell.
 	Goid int `json:"goid"`
 	// BaseSize is the size in bytes of the file before link: what relinking cuts back to.
-	BaseSize int64   `json:"base_size"`
-	Markers  Markers `json:"markers"`
+	BaseSize int64 `json:"base_size"`
+	// Code is what link --optimize found where it wrote: what relinking puts back.
+	Code    Code    `json:"code,omitempty"`
+	Markers Markers `json:"markers"`
 }
 
 // Marker is one marker. Addresses are link-time virtual addresses.
@@ -70,6 +72,12 @@ type Site struct {
 	Line     int    `json:"line,omitempty"`
 	// Call says that the site calls Mark, which then tests: it was not inlined there.
 	Call bool `json:"call,omitempty"`
+}
+
+// Bytes are the bytes of code at an address.
+type Bytes struct {
+	Address uint64 `json:"address"`
+	Hex     string `json:"hex"`
 }
 
 // Encode returns the section's contents: one marker a line.

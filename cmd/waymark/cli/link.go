@@ -14,16 +14,25 @@ const linkLong = `Make the markers of finished Go executables visible to every t
 
 link adds standard SDT notes to an executable that go build made, with the names and types
 of fields that waymark shows. No byte of code moves; the program runs as before. Linking
-again does nothing. The file is replaced in one step and keeps its mode; a program that runs
+again does nothing.
+
+With --optimize, sites that can be proved to be nothing but a test of their armed word are
+rewritten: off, they read no memory and execute a jump or a NOP; arming patches them in the
+running program, one byte each (docs/patching.md). The program then looks every 100 ms
+whether a kernel tracer wants a marker. Linking without --optimize puts the code back.
+
+The file is replaced in one step and keeps its mode; a program that runs
 keeps the file it was started from.`
 
 const linkExample = `  waymark link server                     in place
   waymark link -o server.linked server    into another file
-  waymark link -v bin/*                   with what was found`
+  waymark link -v bin/*                   with what was found
+  waymark link --optimize -v server       and sites that read no memory`
 
 func newLinkCommand(env *Env) *cobra.Command {
 	var out string
 	var verbose bool
+	var options link.Options
 	cmd := &cobra.Command{
 		Use:     "link [-o OUT] FILE...",
 		Short:   "Make the markers of Go executables visible to every tracer",
@@ -36,20 +45,22 @@ func newLinkCommand(env *Env) *cobra.Command {
 			if out != "" && len(args) > 1 {
 				return usage("link them one by one, or in place", "-o %s has room for one FILE, not %d", out, len(args))
 			}
-			return runLink(env, args, out, verbose)
+			return runLink(env, args, out, options, verbose)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `OUT` instead of in place")
+	cmd.Flags().BoolVar(&options.Optimize, "optimize", false, "make sites read no memory while off, patched in the running program")
+	cmd.Flags().BoolVar(&options.NoWatch, "no-watch", false, "with --optimize: do not look for kernel tracers every 100 ms")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show every marker and where it is marked")
 	return cmd
 }
 
 // runLink links all files, also after one that could not be linked.
-func runLink(env *Env, paths []string, out string, verbose bool) error {
+func runLink(env *Env, paths []string, out string, o link.Options, verbose bool) error {
 	var first error
 	for _, path := range paths {
 		done := env.progress("linking %s", path)
-		report, err := link.File(path, out)
+		report, err := link.FileWith(path, out, o)
 		done()
 		if err == nil {
 			err = env.printReport(env.Stdout, report, report.Path, verbose)
@@ -82,7 +93,7 @@ func (e *Env) printReport(w io.Writer, r *link.Report, path string, verbose bool
 	if r.Unchanged {
 		verb = "already linked"
 	}
-	_, err := fmt.Fprintf(w, "%s %s: %s, %s\n", verb, label(filepath.Base(path)), plural(len(r.Markers), "marker"), plural(sites, "site"))
+	_, err := fmt.Fprintf(w, "%s %s: %s, %s%s\n", verb, label(filepath.Base(path)), plural(len(r.Markers), "marker"), plural(sites, "site"), optimizedText(r.Sites))
 	if err != nil || !verbose {
 		return err
 	}
@@ -103,6 +114,38 @@ func (e *Env) printReport(w io.Writer, r *link.Report, path string, verbose bool
 			if _, err := fmt.Fprintf(w, "    %s\n", codeText(s)); err != nil {
 				return err
 			}
+		}
+	}
+	return printSites(w, r.Sites)
+}
+
+// optimizedText says how many of all sites, those of tracepoints and keys too, were rewritten.
+func optimizedText(sites []link.SiteReport) string {
+	if sites == nil {
+		return ""
+	}
+	n := 0
+	for _, s := range sites {
+		if s.Optimized {
+			n++
+		}
+	}
+	return fmt.Sprintf("; %d of %s that test a word optimized", n, plural(len(sites), "place"))
+}
+
+// printSites says what became of every site.
+func printSites(w io.Writer, sites []link.SiteReport) error {
+	for _, s := range sites {
+		what := "optimized"
+		if !s.Optimized {
+			what = "generic: " + s.Why
+		}
+		name := s.Name
+		if s.Kind != "" {
+			name = s.Kind + " " + label(s.Name)
+		}
+		if _, err := fmt.Fprintf(w, "%s in %s, %s:%d: %s\n", name, label(s.Function), s.File, s.Line, what); err != nil {
+			return err
 		}
 	}
 	return nil

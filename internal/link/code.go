@@ -1,0 +1,88 @@
+package link
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/waymark-trace/waymark/internal/markerabi"
+	"github.com/waymark-trace/waymark/internal/schema"
+)
+
+// code returns what is in the file where the edits go, for relinking to put back.
+func (o *optimized) code() schema.Code {
+	var code schema.Code
+	for _, r := range o.rewritten {
+		for _, e := range r.edits {
+			code = append(code, schema.Bytes{Address: e.addr, Hex: hex.EncodeToString(e.old)})
+		}
+	}
+	return code
+}
+
+// restoreCode makes the image what it was before an earlier link --optimize: every link begins
+// with what the compiler wrote.
+func (img *image) restoreCode() error {
+	t, err := img.readSections()
+	if err != nil {
+		return err
+	}
+	i := t.index(schema.Section)
+	if i < 0 || le.Uint64(img.at(img.anchor.addr+markerabi.OffSites, 8)) == 0 {
+		return nil
+	}
+	doc, err := schema.Decode(t.contents(img.data, i))
+	if err != nil {
+		return fmt.Errorf("%w: what an earlier link --optimize wrote: %w", ErrLayout, err)
+	}
+	img.data = bytes.Clone(img.data)
+	for _, c := range doc.Code {
+		old, err := hex.DecodeString(c.Hex)
+		if err != nil {
+			return fmt.Errorf("%w: the code at 0x%x that an earlier link kept: %w", ErrLayout, c.Address, err)
+		}
+		if c.Address-img.anchor.text >= img.anchor.etext-img.anchor.text {
+			return fmt.Errorf("%w: an earlier link kept code of 0x%x, which lies outside the program's", ErrLayout, c.Address)
+		}
+		at := img.at(c.Address, uint64(len(old)))
+		if at == nil {
+			return fmt.Errorf("%w: an earlier link kept code of 0x%x, which is not in the file", ErrLayout, c.Address)
+		}
+		copy(at, old)
+	}
+	clear(img.at(img.anchor.addr+markerabi.OffSites, 16))
+	return nil
+}
+
+// writeSites writes the rewritten code, the site table, and into the anchor where that is.
+func (img *image) writeSites(out []byte, t *table, opt *optimized, o Options) ([]byte, error) {
+	if opt == nil || len(opt.rewritten) == 0 {
+		if t.index(sitesSection) >= 0 { // of an earlier link: left empty, because sections keep their index
+			out = t.appendData(out, sitesSection, elf.SHT_PROGBITS, nil)
+		}
+		return out, nil
+	}
+	for _, r := range opt.rewritten {
+		for _, e := range r.edits {
+			off, ok := img.fileOffset(e.addr, uint64(len(e.new)))
+			if !ok || !bytes.Equal(out[off:off+uint64(len(e.old))], e.old) {
+				return nil, fmt.Errorf("%w: the code at 0x%x is not where it should be in the file", ErrLayout, e.addr)
+			}
+			copy(out[off:], e.new)
+		}
+	}
+	flags := uint64(0)
+	if o.NoWatch {
+		flags |= markerabi.SitesNoWatch
+	}
+	table := opt.table(img.anchor.addr, flags)
+	out = t.appendData(out, sitesSection, elf.SHT_PROGBITS, table)
+	off, ok := img.fileOffset(img.anchor.addr+markerabi.OffSites, 16)
+	if !ok {
+		return nil, fmt.Errorf("%w: the anchor at 0x%x is not in the file", ErrLayout, img.anchor.addr)
+	}
+	le.PutUint64(out[off:], uint64(len(out)-len(table)))
+	le.PutUint64(out[off+8:], uint64(len(table)))
+	return out, nil
+}

@@ -1,0 +1,55 @@
+package link
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/markerabi"
+)
+
+// wordAt is an armed word: of a marker, a tracepoint or a key.
+type wordAt struct {
+	addr uint64
+	kind string // "marker", "tracepoint", "key"
+	name string // as declared
+	live bool   // not zero in the file: a key that is on from the start
+}
+
+// Markers, tracepoints and keys begin alike: magic, armed word, version; a name follows at the same place
+// in the first two, and behind its padding in a key too.
+var pointKinds = []struct {
+	kind   string
+	magic  [2]uint64
+	offset uint64 // of the name
+}{
+	{"marker", [2]uint64{markerabi.MarkerMagic0, markerabi.MarkerMagic1}, markerabi.OffName},
+	{"tracepoint", [2]uint64{markerabi.TracepointMagic0, markerabi.TracepointMagic1}, markerabi.OffName},
+	{"key", [2]uint64{markerabi.KeyMagic0, markerabi.KeyMagic1}, markerabi.OffName},
+}
+
+// findWords returns every armed word in the file's data, in address order.
+func (img *image) findWords() []wordAt {
+	var words []wordAt
+	for _, k := range pointKinds {
+		var magic [16]byte
+		le.PutUint64(magic[:], k.magic[0])
+		le.PutUint64(magic[8:], k.magic[1])
+		img.scanData(magic[:], func(addr uint64) {
+			b := img.at(addr, k.offset+16)
+			if b == nil || le.Uint16(b[markerabi.OffVersion:]) != markerabi.Version {
+				return
+			}
+			name, err := img.str(addr+k.offset, field.MaxFormat)
+			if err != nil {
+				return
+			}
+			words = append(words, wordAt{
+				addr: addr + markerabi.OffArmed, kind: k.kind, name: name,
+				live: le.Uint32(b[markerabi.OffArmed:]) != 0,
+			})
+		})
+	}
+	slices.SortFunc(words, func(a, b wordAt) int { return cmp.Compare(a.addr, b.addr) })
+	return words
+}
