@@ -9,9 +9,14 @@ import (
 // explicit are the instructions whose operands say all that they read and write, besides
 // flags and memory. Others may use any register.
 var explicit = ops(
+	x86asm.CMOVA, x86asm.CMOVAE, x86asm.CMOVB, x86asm.CMOVBE, x86asm.CMOVE, x86asm.CMOVG, x86asm.CMOVGE, x86asm.CMOVL,
+	x86asm.CMOVLE, x86asm.CMOVNE, x86asm.CMOVNO, x86asm.CMOVNP, x86asm.CMOVNS, x86asm.CMOVO, x86asm.CMOVP, x86asm.CMOVS,
+	x86asm.SETA, x86asm.SETAE, x86asm.SETB, x86asm.SETBE, x86asm.SETE, x86asm.SETG, x86asm.SETGE, x86asm.SETL,
+	x86asm.SETLE, x86asm.SETNE, x86asm.SETNO, x86asm.SETNP, x86asm.SETNS, x86asm.SETO, x86asm.SETP, x86asm.SETS,
 	x86asm.MOV, x86asm.MOVZX, x86asm.MOVSX, x86asm.MOVSXD, x86asm.LEA, x86asm.NOP, x86asm.BSWAP,
 	x86asm.ADD, x86asm.SUB, x86asm.AND, x86asm.OR, x86asm.XOR, x86asm.CMP, x86asm.TEST,
 	x86asm.INC, x86asm.DEC, x86asm.NEG, x86asm.NOT, x86asm.ADC, x86asm.SBB,
+	x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.ROL, x86asm.ROR, // by CL, which is then an operand
 	x86asm.BT, x86asm.BSF, x86asm.BSR, x86asm.POPCNT, x86asm.LZCNT, x86asm.TZCNT,
 	x86asm.MOVAPS, x86asm.MOVAPD, x86asm.MOVUPS, x86asm.MOVUPD, x86asm.MOVDQU, x86asm.MOVDQA, x86asm.MOVSS, x86asm.MOVSD_XMM,
 	x86asm.MOVD, x86asm.MOVQ, x86asm.XORPS, x86asm.XORPD, x86asm.PXOR,
@@ -89,10 +94,16 @@ func uses(in *instruction, reg x86asm.Reg) bool {
 	if in.opaque {
 		return true
 	}
-	if !explicit[in.Op] && !flagsRead[in.Op] {
+	if !isExplicit(in) {
 		return mentions(in, reg) || reg <= x86asm.RDI && reg >= x86asm.RAX // AX, CX, DX, BX, SP, BP, SI, DI
 	}
 	return mentions(in, reg) && !overwrites(in, reg)
+}
+
+// isExplicit reports whether an instruction's operands say all that it reads and writes, besides
+// flags and memory. IMUL of one operand multiplies AX.
+func isExplicit(in *instruction) bool {
+	return explicit[in.Op] || in.Op == x86asm.IMUL && in.Args[1] != nil
 }
 
 // overwrites reports whether an instruction writes all of a register and does not read it.

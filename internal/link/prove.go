@@ -54,14 +54,16 @@ func (f *function) prove(i int) (p pattern, why string) {
 		}
 		switch {
 		case in.Op == x86asm.NOP: // its operand is padding
-		case in.opaque || !explicit[in.Op]:
+		case in.opaque || !isExplicit(in):
 			return p, "followed by " + in.name() + " before a branch"
 		case p.test == nil && isTestOf(in, reg):
 			p.test = in
 		case reg != 0 && mentions(in, reg):
 			return p, "its value is used"
+		case p.test != nil && readsFlags(in):
+			return p, "its flags are used once more"
 		case p.test != nil && changesFlags(in):
-			return p, "the test's flags are changed before the branch"
+			return p, "its flags are changed before the branch"
 		}
 	}
 }

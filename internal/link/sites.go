@@ -185,12 +185,16 @@ func (c *code) site(pcs []uint64, fn *gosym.Func, call bool) siteAt {
 	s := siteAt{addr: pcs[len(pcs)-1], function: fn.Name, call: call}
 	for _, pc := range slices.Backward(pcs[max(0, len(pcs)-64):]) {
 		s.file, s.line, _ = c.funcs.PCToLine(pc)
-		if !strings.HasSuffix(s.file, markerSource) {
+		if !slices.ContainsFunc(pointSources, func(end string) bool { return strings.HasSuffix(s.file, end) }) {
 			break
 		}
 	}
 	return s
 }
 
-// markerSource is the end of the name of the file that holds every Mark.
-const markerSource = "/marker/zarity_unsafe.go"
+// pointSources are the ends of the names of the files that hold what is inlined at sites.
+var pointSources = []string{
+	"/marker/zarity_unsafe.go", "/marker/marker_unsafe.go",
+	"/tracepoint/zarity_unsafe.go", "/tracepoint/tracepoint_unsafe.go",
+	"/statickey/statickey_unsafe.go",
+}
