@@ -116,6 +116,9 @@ func (o *optimized) function(img *image, funcs *gosym.Table, fn *gosym.Func) {
 		s := (&code{img: img, funcs: funcs}).site(pcs, fn, false)
 		r := SiteReport{Kind: w.kind, Name: w.name, Address: pc, Function: s.function, File: s.file, Line: s.line}
 		p, why := f.prove(i)
+		if img.race {
+			why = "a -race build: the detector is to see every load"
+		}
 		if why == "" {
 			edits, site, err := f.rewrite(&p, *w)
 			if err == nil {
