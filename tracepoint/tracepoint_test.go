@@ -184,9 +184,9 @@ func TestNoAllocations(t *testing.T) {
 
 // After Unregister returns, the probe is not running and will not run again.
 func TestStorm(t *testing.T) {
-	rounds := 2000
+	rounds := 1000
 	if testing.Short() {
-		rounds = 300
+		rounds = 50
 	}
 	var stop atomic.Bool
 	var tracing, changing sync.WaitGroup

@@ -26,8 +26,8 @@ const (
 	maxMarkers = 1 << 16 // the largest pool of stubs that link accepts
 	maxSites   = 1 << 18 // of one marker
 	maxCode    = 1 << 20
-	maxPiece   = 64      // bytes of one piece of code, four instructions
-	maxRecord  = 256     // bytes: eight slices are 192
+	maxPiece   = 64  // bytes of one piece of code, four instructions
+	maxRecord  = 256 // bytes: eight slices are 192
 )
 
 // UnmarshalJSON reads a list.
