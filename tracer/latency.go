@@ -31,6 +31,7 @@ type Pairs struct {
 // pairs is what an engine does for Pairs.
 type pairs interface {
 	read() (*Latencies, error)
+	ended() <-chan struct{}
 	Close() error
 }
 
@@ -125,6 +126,10 @@ func (p *Pairs) By() (begin, end string) { return p.by.begin, p.by.end }
 // Read returns what was measured since attaching, by one system call. The result belongs to
 // the caller. After Close it returns os.ErrClosed.
 func (p *Pairs) Read() (*Latencies, error) { return p.engine.read() }
+
+// Ended returns a channel that is closed when the last process of the target has ended. It is nil,
+// on which nothing ever comes, without Target.Follow.
+func (p *Pairs) Ended() <-chan struct{} { return p.engine.ended() }
 
 // Close detaches and returns when no probe is left and the reference counters are lowered.
 // Further calls do nothing.

@@ -48,6 +48,8 @@ type kernelPairs struct {
 	w *watcher
 }
 
+func (k kernelPairs) ended() <-chan struct{} { return k.w.ended() }
+
 func (k kernelPairs) Close() error {
 	k.w.halt()
 	return errors.Join(k.Latency.Close(), k.w.close())

@@ -43,6 +43,20 @@ func Select(markers []*Marker, patterns []string) ([]*Marker, error) {
 	return out, nil
 }
 
+// Match reports whether any of the patterns matches a marker, as Select does; no patterns match
+// everything. The error is that of a malformed one.
+func Match(m *Marker, patterns []string) (bool, error) {
+	found := len(patterns) == 0
+	for _, pattern := range patterns {
+		ok, err := match(pattern, m)
+		if err != nil {
+			return false, fmt.Errorf("pattern %q: %w", pattern, err)
+		}
+		found = found || ok
+	}
+	return found, nil
+}
+
 func match(pattern string, m *Marker) (bool, error) {
 	provider, name, ok := strings.Cut(pattern, ":")
 	if !ok {

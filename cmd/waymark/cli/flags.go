@@ -12,6 +12,7 @@ import (
 // watchFlags are what stat and trace have in common.
 type watchFlags struct {
 	pids     []int
+	follow   bool
 	duration time.Duration
 	json     bool
 	out      string
@@ -21,11 +22,24 @@ type watchFlags struct {
 func (f *watchFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntSliceVarP(&f.pids, "pid", "p", nil, "the process `PID`, or several (12,34), until they end")
+	flags.BoolVar(&f.follow, "follow", false, "children too, and every program and library from its first instruction")
 	flags.DurationVarP(&f.duration, "duration", "d", 0, "end after `DURATION`, such as 10s or 2m")
 	flags.BoolVar(&f.json, "json", false, "print JSON, one object a line: docs/json.md")
 	flags.StringVarP(&f.out, "output", "o", "", "write the results to `FILE`, - for standard output")
 	flags.Var(&f.refcount, "refcount", "who raises reference counters")
 	_ = flags.MarkHidden("refcount") // it is there
+}
+
+// selection is what the command line names, which must be something.
+func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*selection, error) {
+	sel, err := parseSelection(cmd, f.pids, args)
+	if err == nil {
+		err = sel.required(cmd)
+	}
+	if err == nil && f.follow {
+		err = sel.follow()
+	}
+	return sel, err
 }
 
 func (f *watchFlags) check() error {

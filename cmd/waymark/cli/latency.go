@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"strings"
 	"time"
 
@@ -49,11 +48,8 @@ func newLatencyCommand(env *Env) *cobra.Command {
 			if n := len(args) - 1; n == 2 && cmd.ArgsLenAtDash() < 0 && isPattern(args[0]) && !isPattern(args[n]) {
 				args = []string{args[n], args[0], args[1]} // BEGIN END FILE will do
 			}
-			sel, err := parseSelection(cmd, o.pids, args)
+			sel, err := o.selection(cmd, args)
 			if err != nil {
-				return err
-			}
-			if err := sel.required(cmd); err != nil {
 				return err
 			}
 			if err := o.check(cmd, sel); err != nil {
@@ -93,7 +89,7 @@ type latencyRun struct {
 	pairs    *tracer.Pairs
 }
 
-func (l *latencyRun) attach(s *session) (_ io.Closer, err error) {
+func (l *latencyRun) attach(s *session) (_ attached, err error) {
 	if l.from, err = tracer.Select(s.markers, l.patterns[:1]); err != nil {
 		return nil, err
 	}
@@ -101,8 +97,10 @@ func (l *latencyRun) attach(s *session) (_ io.Closer, err error) {
 		return nil, err
 	}
 	by, endBy, _ := strings.Cut(l.o.by, "=")
-	l.pairs, err = tracer.Latency(s.target, l.from, l.to, &tracer.LatencyOptions{By: by, EndBy: endBy})
-	return l.pairs, err
+	if l.pairs, err = tracer.Latency(s.target, l.from, l.to, &tracer.LatencyOptions{By: by, EndBy: endBy}); err != nil {
+		return nil, err
+	}
+	return l.pairs, nil
 }
 
 func (l *latencyRun) show(s *session, out *output, ends <-chan end) (end, error) {

@@ -9,6 +9,22 @@ import (
 	"github.com/waymark-trace/waymark/internal/procfs"
 )
 
+// linkedLater reports whether a process that has only executed its program will map libraries:
+// then its dynamic linker is there, and has not run yet.
+func linkedLater(pid int) bool {
+	maps, err := procfs.Maps(pid)
+	if err != nil {
+		return false
+	}
+	files := map[procfs.File]bool{}
+	for i := range maps {
+		if maps[i].Executable && maps[i].Inode != 0 {
+			files[maps[i].File()] = true
+		}
+	}
+	return len(files) > 1
+}
+
 // processes tells when the last of some processes ends. Without any they never do.
 type processes struct {
 	each []*process

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,8 +12,8 @@ import (
 const statLong = `Count how often markers are hit.
 
 With -p PID it counts in that process until it ends (-p 12,34: in several, until the last
-ends); with FILE in every process that maps
-the file, now and later; with -- COMMAND from the command's first instruction to its last.
+does); with FILE in every process that maps the file, now and later; with -- COMMAND from the
+command's first instruction to its last. --follow adds children, and theirs.
 Patterns are globs over provider:name, such as 'http:*' or '*:request_?'; one without a
 colon matches the name in any provider. Without patterns it is every marker.
 
@@ -59,11 +58,8 @@ func newStatCommand(env *Env) *cobra.Command {
 		Long:    statLong,
 		Example: statExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := parseSelection(cmd, o.pids, args)
+			sel, err := o.selection(cmd, args)
 			if err != nil {
-				return err
-			}
-			if err := sel.required(cmd); err != nil {
 				return err
 			}
 			if err := o.check(cmd); err != nil {
@@ -114,9 +110,15 @@ type statView interface {
 func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) error {
 	var counter *tracer.Counter
 	return env.watch(ctx, &o.watchFlags, sel, watching{
-		attach: func(s *session) (_ io.Closer, err error) {
-			counter, err = tracer.Count(s.target, s.markers, &tracer.Options{By: o.by, MaxKeys: o.keys, UserCounters: bool(o.refcount)})
-			return counter, err
+		attach: func(s *session) (_ attached, err error) {
+			how := &tracer.Options{By: o.by, MaxKeys: o.keys, UserCounters: bool(o.refcount), Later: s.later}
+			if len(o.by) > 0 {
+				how.Later = nil // keys are of the fields that there are
+			}
+			if counter, err = tracer.Count(s.target, s.markers, how); err != nil {
+				return nil, err
+			}
+			return counter, nil
 		},
 		show: func(s *session, out *output, ends <-chan end) (end, error) {
 			return newSampler(s, counter).show(newStatView(o, s, sel, out), o.interval, ends)

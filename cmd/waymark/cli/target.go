@@ -66,6 +66,15 @@ func parseSelection(cmd *cobra.Command, pids []int, args []string) (*selection, 
 	return &s, nil
 }
 
+// follow is --follow.
+func (s *selection) follow() error {
+	if s.target.Path != "" {
+		return usage("FILE is every process that maps it, children too", "--follow is for -p PID and -- COMMAND")
+	}
+	s.target.Follow = true
+	return nil
+}
+
 func twoTargets(a, b string) error {
 	return usage("give one of -p PID, FILE and -- COMMAND", "%s and %s are two targets", a, b)
 }

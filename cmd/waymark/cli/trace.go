@@ -19,8 +19,15 @@ marker's format asks for: %x as 0x2a, %p as an address, %c as a character, %s in
 of a string or []byte as its bytes. A string that was cut ends in …+44, the number of bytes
 that are missing. A value that could not be read is <unavailable>.
 
-With -p PID it traces that process until it ends; with FILE every process that maps the
-file, now and later; with -- COMMAND from the command's first instruction to its last.
+With -p PID it traces that process until it ends (-p 12,34: several); with FILE every process
+that maps the file, now and later; with -- COMMAND from the command's first instruction to its
+last. --follow adds children, and theirs; the end of COMMAND is the end of it all.
+
+Libraries that are loaded later are traced, too. With -- COMMAND and --follow nothing of them,
+and of programs that are executed, is missed: the process is stopped by SIGSTOP until waymark
+has attached, some milliseconds. (A job of an interactive shell is not.) With -p alone no
+process is stopped, and what happens in these milliseconds is not seen.
+
 Patterns are globs over provider:name, such as 'http:*'; one without a colon matches the
 name in any provider. Without patterns it is every marker.
 
@@ -34,6 +41,7 @@ command that is still running after -d or -n is sent SIGTERM.`
 const traceExample = `  waymark trace -p 1234 http:request_start      one marker of a process
   waymark trace -n 10 ./server                  ten events of any process that runs it
   waymark trace -o events.txt -- ./tick 5       from the first instruction on
+  waymark trace --follow 'db:*' -- make test    whatever the command runs
   waymark trace --json -d 10s -p 1234 'http:*'  for programs`
 
 type traceOptions struct {
@@ -51,11 +59,8 @@ func newTraceCommand(env *Env) *cobra.Command {
 		Long:    traceLong,
 		Example: traceExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := parseSelection(cmd, o.pids, args)
+			sel, err := o.selection(cmd, args)
 			if err != nil {
-				return err
-			}
-			if err := sel.required(cmd); err != nil {
 				return err
 			}
 			if err := o.check(cmd); err != nil {
@@ -114,13 +119,14 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) (e
 		}
 	}()
 	done := s.attaching()
-	events, err := tracer.Trace(s.target, s.markers, &tracer.Options{MaxString: o.str, BufferSize: int(o.buffer), UserCounters: bool(o.refcount)})
+	events, err := tracer.Trace(s.target, s.markers, &tracer.Options{MaxString: o.str, BufferSize: int(o.buffer), UserCounters: bool(o.refcount), Later: s.later})
 	done()
 	if err != nil {
 		s.abandon()
 		return err
 	}
 	defer events.Close()
+	s.ended = events.Ended()
 	ends, err := s.begin(ctx, o.duration, out)
 	if err != nil {
 		s.abandon()

@@ -127,7 +127,11 @@ func (v *traceJSON) event(e *tracer.Event) error {
 		PID: e.PID, TID: e.TID, CPU: e.CPU, Comm: e.Comm, Goroutine: e.Goroutine,
 		Marker: e.Marker.FullName(), Fields: jsonFields{},
 	}
-	keys := v.names[e.Marker]
+	keys, ok := v.names[e.Marker]
+	if !ok { // it appeared later
+		keys = fieldKeys(e.Marker.Fields)
+		v.names[e.Marker] = keys
+	}
 	for i := range e.Values {
 		f, v := &e.Marker.Fields[i], &e.Values[i]
 		j.Fields = append(j.Fields, jsonField{keys[i], jsonValue(f, v)})

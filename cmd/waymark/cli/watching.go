@@ -9,9 +9,15 @@ import (
 // watching is what stat and latency do in a session.
 type watching struct {
 	// attach returns what detaches.
-	attach func(*session) (io.Closer, error)
+	attach func(*session) (attached, error)
 	// show shows what is counted until ends says that it is over, and returns why it is.
 	show func(s *session, out *output, ends <-chan end) (end, error)
+}
+
+// attached is what counts, until it is closed.
+type attached interface {
+	io.Closer
+	Ended() <-chan struct{}
 }
 
 // watch runs a session from the first look at the target to the exit status.
@@ -38,6 +44,7 @@ func (e *Env) watch(ctx context.Context, o *watchFlags, sel *selection, w watchi
 		return err
 	}
 	defer attached.Close()
+	s.ended = attached.Ended()
 	ends, err := s.begin(ctx, o.duration, out)
 	if err != nil {
 		s.abandon()
