@@ -1,0 +1,111 @@
+package bpf
+
+import (
+	"debug/elf"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/sdt"
+)
+
+// parts are one of every kind that is not a string.
+func parts(t *testing.T) Key {
+	t.Helper()
+	k := Key{{}, {Kind: PartConstant, Constant: 1 << 40}, {Kind: PartPID}, {Kind: PartTID}, {Kind: PartComm}, {Kind: PartCPU}, {Kind: PartGoroutine, Goid: 152}}
+	for _, o := range synthetic(3, 10) {
+		p, err := OperandPart(elf.EM_X86_64, &o, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k = append(k, p)
+	}
+	return k
+}
+
+func textPart(t *testing.T, offset int) Part {
+	t.Helper()
+	p, err := FieldPart(elf.EM_X86_64, offset, 16, false, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The verifier takes every kind of part, the largest keys, and sites whose keys differ.
+func TestKeyPrograms(t *testing.T) {
+	peer.Root(t)
+	var keys []Key
+	for _, p := range parts(t) {
+		keys = append(keys, Key{p})
+	}
+	keys = append(keys, Key{textPart(t, 8)})
+	all := parts(t)
+	for _, mode := range []Mode{Multi, Events, EventsPlain} {
+		t.Run(mode.String(), func(t *testing.T) {
+			f := File{Opened: codeFile(t, 16*len(keys)+16)}
+			for i, k := range keys {
+				f.Sites = append(f.Sites, Site{Offset: uint64(16*i + 16), Index: uint32(i), Key: k, End: i%2 == 1})
+			}
+			l, err := NewLatency([]File{f}, 100, Options{Mode: mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			// Four strings are the longest key, one more is too long.
+			text := Key{textPart(t, 0), textPart(t, 16), textPart(t, 240), textPart(t, 32)}
+			f.Sites = []Site{{Offset: 8, Key: text}, {Offset: 16, Index: 1, Key: all[:4]}, {Offset: 24, Index: 2, Key: all[4:8]}, {Offset: 32, Index: 2, Key: all[8:12]}}
+			c, err := NewKeyCounter([]File{f}, 3, 10, Options{Mode: mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.layout.size != MaxKey {
+				t.Errorf("four strings are a key of %d bytes", c.layout.size)
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+			f.Sites = []Site{{Offset: 8, Key: append(text, textPart(t, 48))}}
+			if c, err := NewKeyCounter([]File{f}, 3, 10, Options{Mode: mode}); err == nil {
+				c.Close()
+				t.Error("five strings are accepted")
+			}
+		})
+	}
+}
+
+func TestBuckets(t *testing.T) {
+	next := uint64(0)
+	for i := range Buckets {
+		low, width := BucketRange(i)
+		if low != next || Bucket(low) != i || Bucket(low+width-1) != i {
+			t.Fatalf("bucket %d begins at %d with %d numbers, behind %d", i, low, width, next)
+		}
+		if width > 1 && low/width < 32 {
+			t.Errorf("bucket %d at %d is %d wide", i, low, width)
+		}
+		next = low + width
+	}
+	if next != 0 { // 1<<64
+		t.Errorf("the last bucket ends at %d", next)
+	}
+}
+
+func TestOperandPart(t *testing.T) {
+	for operand, want := range map[string]Part{
+		"-4@$-9":     {Kind: PartConstant, Constant: 1<<64 - 9},
+		"1@%ah":      {Kind: PartValue, Shift: 8, Value: Value{Kind: FromRegister, Size: 1, Base: 80, Index: noRegister}},
+		"-2@8(%rax)": {Kind: PartValue, Signed: true, Value: Value{Kind: FromMemory, Size: 2, Base: 80, Index: noRegister, Disp: 8}},
+	} {
+		o := sdt.ParseOperands(elf.EM_X86_64, operand)[0]
+		got, err := OperandPart(elf.EM_X86_64, &o, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", operand, diff)
+		}
+	}
+}
