@@ -74,8 +74,11 @@ func (t *target) ask(command string) (string, error) {
 }
 
 // mark returns the nanoseconds that one of n passes took.
-func (t *target) mark(n int) (float64, error) {
-	answer, err := t.ask("mark " + strconv.Itoa(n))
+func (t *target) mark(n int) (float64, error) { return t.pass("mark", n) }
+
+// pass does so for one of the target's ways to pass markers.
+func (t *target) pass(way string, n int) (float64, error) {
+	answer, err := t.ask(way + " " + strconv.Itoa(n))
 	if err != nil {
 		return 0, err
 	}

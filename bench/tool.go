@@ -15,6 +15,7 @@ import (
 type tool struct {
 	name  string
 	argv  []string
+	pairs bool       // what is measured is a pair of markers, two hits
 	setup [][]string // commands that must succeed first
 	undo  [][]string // commands that take them back
 
@@ -34,10 +35,16 @@ func tools(dir, waymark string, t *target) []*tool {
 		{"perf", "probe", "--quiet", "--del", "sdt_bench:hit"},
 		{"perf", "buildid-cache", "--remove", t.path},
 	}
+	usdt := "usdt:" + t.path + ":bench:"
+	pair := usdt + "hit { @s[tid] = nsecs } " + usdt + "back /@s[tid]/ { @ns = hist(nsecs - @s[tid]); delete(@s[tid]) }"
 	return []*tool{
 		{name: "waymark stat", argv: []string{waymark, "stat", "-p", pid, markerName}},
 		{name: "perf stat", argv: []string{"perf", "stat", "-e", "sdt_bench:hit", "-p", pid}, setup: learn, undo: forget},
 		{name: "bpftrace count()", argv: []string{"bpftrace", "-p", pid, "-e", "usdt:" + t.path + ":" + markerName + " { @ = count() }"}},
+		{name: "waymark stat --by", argv: []string{waymark, "stat", "--by", "at", "-p", pid, markerName}},
+		{name: "bpftrace @[arg1]", argv: []string{"bpftrace", "-p", pid, "-e", usdt + "hit { @[arg1] = count() }"}},
+		{name: "waymark latency, a pair", argv: []string{waymark, "latency", "-p", pid, markerName, "bench:back"}, pairs: true},
+		{name: "bpftrace hist(), a pair", argv: []string{"bpftrace", "-p", pid, "-e", pair}, pairs: true},
 		{name: "waymark trace", argv: []string{waymark, "trace", "-p", pid, markerName}},
 		{name: "perf record", argv: []string{"perf", "record", "-q", "-o", filepath.Join(dir, "perf.data"), "-e", "sdt_bench:hit", "-p", pid}},
 		{name: "bpftrace printf()", argv: []string{"bpftrace", "-p", pid, "-e", "usdt:" + t.path + ":" + markerName + ` { printf("%d %d\n", arg0, arg1) }`}},

@@ -113,10 +113,14 @@ func (tool *tool) measure(t *target) (float64, error) {
 	}
 	time.Sleep(settling)
 	// The first hits make the kernel optimize the site; they are not the steady state.
-	if _, err := t.mark(marksPerHit / 10); err != nil {
+	way := "mark"
+	if tool.pairs {
+		way = "pair"
+	}
+	if _, err := t.pass(way, marksPerHit/10); err != nil {
 		return 0, &targetError{err}
 	}
-	ns, err := t.mark(marksPerHit)
+	ns, err := t.pass(way, marksPerHit)
 	if err != nil {
 		return 0, &targetError{err}
 	}

@@ -6,6 +6,7 @@
 //	on        waits until somebody is connected to the marker: "on", or "late" after 20 s
 //	off       waits until nobody is: "off", or "late"
 //	mark N    passes the marker N times: the nanoseconds that took
+//	pair N    passes it and another one in turn, N times each: the same
 package main
 
 import (
@@ -13,33 +14,51 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/waymark-trace/waymark/marker"
 )
 
-var hit = marker.New2[int, uintptr]("bench:hit", "n %d at %p")
+var (
+	hit  = marker.New2[int, uintptr]("bench:hit", "n %d at %p")
+	back = marker.New0("bench:back", "")
+)
 
 func main() {
 	runtime.LockOSThread() // so that it stays where the benchmark put it
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
-		var n int
-		switch {
-		case in.Text() == "on":
+		word, rest, _ := strings.Cut(in.Text(), " ")
+		switch word {
+		case "on":
 			fmt.Println(await(true, "on"))
-		case in.Text() == "off":
+		case "off":
 			fmt.Println(await(false, "off"))
+		case "mark":
+			measure(mark, rest)
+		case "pair":
+			measure(pair, rest)
 		default:
-			if _, err := fmt.Sscanf(in.Text(), "mark %d", &n); err != nil {
-				fmt.Fprintln(os.Stderr, "target: no such command:", in.Text())
-				os.Exit(1)
-			}
-			start := time.Now()
-			mark(n)
-			fmt.Println(time.Since(start).Nanoseconds())
+			fail(in.Text())
 		}
 	}
+}
+
+func measure(pass func(int), times string) {
+	n, err := strconv.Atoi(times)
+	if err != nil {
+		fail(times)
+	}
+	start := time.Now()
+	pass(n)
+	fmt.Println(time.Since(start).Nanoseconds())
+}
+
+func fail(command string) {
+	fmt.Fprintln(os.Stderr, "target: no such command:", command)
+	os.Exit(1)
 }
 
 const patience = 20 * time.Second
@@ -57,5 +76,13 @@ func await(on bool, answer string) string {
 func mark(n int) {
 	for i := range n {
 		hit.Mark(i, 0)
+	}
+}
+
+//go:noinline
+func pair(n int) {
+	for i := range n {
+		hit.Mark(i, 0)
+		back.Mark()
 	}
 }
