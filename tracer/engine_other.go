@@ -30,6 +30,10 @@ func listKernelEvents() ([]KernelEvent, error) { return nil, errPlatform }
 
 func deleteKernelEvent(string, string) error { return errPlatform }
 
+func counterStates(int, []*Marker) ([]CounterState, error) { return nil, errPlatform }
+
+func repairCounter(*CounterState) error { return errPlatform }
+
 func start(context.Context, []string, *StartOptions) (*command, error) { return nil, errPlatform }
 
 // command is never made here.

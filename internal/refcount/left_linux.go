@@ -1,0 +1,184 @@
+package refcount
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/waymark-trace/waymark/internal/procfs"
+)
+
+// State is what a reference counter of a file is in a process.
+type State struct {
+	Offset   uint64 // in the file
+	Address  uint64 // in the process
+	Value    uint16
+	Initial  uint16 // in the file: the value without a tracer
+	Attached int    // how many of its sites have another instruction than the file
+	Sites    int
+	// Debugger is who traces the process by ptrace, 0 for nobody. A debugger takes its
+	// breakpoints out of a stopped process; what it raised meanwhile is its own.
+	Debugger int
+}
+
+// Left reports whether it is raised though nobody is attached to any of its sites: a tracer
+// died before it lowered it. (One that probes with hardware breakpoints from elsewhere would not be seen.) Raising and changing the instruction are not one step, so it is
+// only sure of a state that lasts.
+func (s *State) Left() bool {
+	return s.Value != s.Initial && s.Attached == 0 && s.Sites > 0 && s.Debugger == 0
+}
+
+// Process looks at the counters of a process. It is tied to what the process was when it was
+// opened.
+type Process struct {
+	pid    int
+	start  uint64
+	memory *procfs.Memory
+	maps   []procfs.Mapping
+}
+
+// OpenProcess opens a process to look at, and with write to repair.
+func OpenProcess(pid int, write bool) (*Process, error) {
+	id, err := identify(pid)
+	if err != nil {
+		return nil, err
+	}
+	m, err := procfs.OpenMemory(pid, write)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{pid: pid, start: id.start, memory: m}
+	if p.maps, err = procfs.Maps(pid); err != nil {
+		m.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Start is when the process began, which with its number identifies it.
+func (p *Process) Start() uint64 { return p.start }
+
+// Close lets go of it.
+func (p *Process) Close() error { return p.memory.Close() }
+
+// States returns the state of a counter in every mapping that holds it. sites are the
+// offsets of the instructions in the file that it guards, all of them.
+func (p *Process) States(file *os.File, counter uint64, sites []uint64) ([]State, error) {
+	f, err := NewFile(int(file.Fd()), []uint64{counter})
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return p.states(f, sites)
+}
+
+func (p *Process) states(f *File, sites []uint64) (all []State, err error) {
+	counter := f.counters[0]
+	var initial [2]byte
+	if _, err := f.file.ReadAt(initial[:], int64(counter)); err != nil {
+		return nil, fmt.Errorf("the counter's place in the file: %w", err)
+	}
+	attached := 0
+	for _, site := range sites {
+		changed, err := p.changed(f, site)
+		if err != nil {
+			return nil, fmt.Errorf("the instruction at %#x in the file: %w", site, err)
+		}
+		if changed {
+			attached++
+		}
+	}
+	debugger, err := procfs.TracerPID(p.pid)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range f.places(p.pid, p.maps) {
+		v, err := p.memory.Counter(at.address)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, State{counter, at.address, v, binary.NativeEndian.Uint16(initial[:]), attached, len(sites), debugger})
+	}
+	return all, nil
+}
+
+// window is how many bytes at a site are compared with the file's: as many as any tracer may
+// change there. It is a breakpoint at the site; or at the nop behind it, where tools go that know
+// kernels that make a call of it (libbpf's usdt.c, has_nop_combo; our own stubs' second
+// nop); or that call. Another site so close makes this one look attached as well: then
+// a counter is left alone that could have been lowered.
+const window = 16
+
+// changed reports whether a site's instruction is not the file's, in any mapping of it.
+func (p *Process) changed(f *File, site uint64) (bool, error) {
+	want := make([]byte, window)
+	n, err := f.file.ReadAt(want, int64(site))
+	if n == 0 && err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	want = want[:n]
+	for i := range p.maps {
+		m := &p.maps[i]
+		if !m.Executable || m.Inode != f.inode || !f.isMapped(p.pid, m) || site < m.Offset || site-m.Offset >= m.End-m.Start {
+			continue
+		}
+		address := m.Start + (site - m.Offset)
+		got := make([]byte, min(uint64(len(want)), m.End-address))
+		if err := p.memory.Read(got, address); err != nil {
+			return false, err
+		}
+		if !sameCode(got, want[:len(got)]) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// nop10 is how the 10-byte nop begins that Linux 7.2 makes a call of. When it takes the probe away
+// it puts these bytes back and leaves the last five (int3_update_unoptimize,
+// arch/x86/kernel/uprobes.c): the instruction is a nop all the same.
+var nop10 = []byte{0x66, 0x2e, 0x0f, 0x1f, 0x84}
+
+// sameCode compares instructions, but for what the kernel leaves of a call in a 10-byte nop.
+func sameCode(got, want []byte) bool {
+	if at := bytes.Index(want, nop10); at >= 0 && len(got) >= at+len(nop10) {
+		got, want = bytes.Clone(got), bytes.Clone(want)
+		for i := at + len(nop10); i < min(at+10, len(got)); i++ {
+			got[i] = want[i]
+		}
+	}
+	return bytes.Equal(got, want)
+}
+
+// ErrNotLeft says that a counter is not what it was found to be.
+var ErrNotLeft = errors.New("it changed since it was looked at")
+
+// Repair gives a counter its initial value back, provided that it still has the value that
+// was seen and that nobody has attached since.
+func (p *Process) Repair(file *os.File, sites []uint64, seen State) error {
+	f, err := NewFile(int(file.Fd()), []uint64{seen.Offset})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	defer f.unlock()
+	if err := f.lock(); err != nil {
+		return err
+	}
+	now, err := p.states(f, sites)
+	if err != nil {
+		return err
+	}
+	for i := range now {
+		if s := &now[i]; s.Address == seen.Address {
+			if *s != seen || !s.Left() {
+				break
+			}
+			return p.memory.SetCounter(s.Address, s.Initial)
+		}
+	}
+	return fmt.Errorf("the counter at %#x: %w", seen.Address, ErrNotLeft)
+}

@@ -1,0 +1,33 @@
+package tracer
+
+// CounterState is what one reference counter is in a process, in one mapping of its file.
+type CounterState struct {
+	PID     int
+	Comm    string   // name of the process
+	Path    string   // of the file
+	Markers []string // that it guards
+	Address uint64   // in the process
+	Value   uint16
+	Initial uint16 // in the file: the value while nobody traces
+	// Sites are how many probed instructions it goes with, and Attached how many of them
+	// somebody has changed: a tracer is there.
+	Sites, Attached int
+	// Debugger is who traces the process by ptrace, 0 for nobody.
+	Debugger int
+	// Left says that it is raised although no tracer is there, for a tenth of a second at
+	// least: one died before it had lowered it. The marker costs what it costs while it is traced.
+	Left bool
+
+	start  uint64 // of the process
+	offset uint64 // in the file
+	sites  []uint64
+	file   *File
+}
+
+// Counters returns the reference counters of a process: those that guard markers which Find
+// returns. It reads the process's memory, which needs what ptrace needs.
+func Counters(pid int, markers []*Marker) ([]CounterState, error) { return counterStates(pid, markers) }
+
+// Repair gives a counter that was Left its initial value back, if process, counter and
+// instructions are still what they were then: ErrChanged otherwise. It needs what ptrace needs.
+func (c *CounterState) Repair() error { return repairCounter(c) }

@@ -1,0 +1,158 @@
+package tracer
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/waymark-trace/waymark/internal/peer"
+)
+
+// left returns the state of the one counter of l, which is looked at from the outside.
+func (l *late) state() CounterState {
+	l.t.Helper()
+	markers := mustFind(l.t, Target{PID: l.pid()}, "late:hit")
+	states, err := Counters(l.pid(), markers)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if len(states) != 1 {
+		l.t.Fatalf("counters %+v, want one", states)
+	}
+	return states[0]
+}
+
+// What a dead tracer left raised is found, and put back.
+func TestRepairCounter(t *testing.T) {
+	l := startLate(t)
+	l.open()
+	l.find()
+	s := l.state()
+	if s.Left || s.Value != 0 || s.Sites != 1 || s.Attached != 0 || s.Comm != "late" {
+		t.Errorf("untouched: %+v", s)
+	}
+	if err := s.Repair(); err == nil {
+		t.Error("repaired what is whole")
+	}
+	l.set(3)
+	s = l.state()
+	if !s.Left || s.Value != 3 || s.Initial != 0 {
+		t.Errorf("raised by hand: %+v", s)
+	}
+	// Another value than was seen, and somebody who has attached, keep it from being touched.
+	l.set(4)
+	if err := s.Repair(); !errors.Is(err, ErrChanged) {
+		t.Errorf("repairing another value than was seen: %v, want ErrChanged", err)
+	}
+	l.set(3)
+	c := count(t, Target{PID: l.pid()}, l.find())
+	if err := s.Repair(); !errors.Is(err, ErrChanged) {
+		t.Errorf("repairing what is traced by now: %v, want ErrChanged", err)
+	}
+	if now := l.state(); now.Left || now.Attached != 1 || now.Value != 4 {
+		t.Errorf("traced: %+v", now)
+	}
+	closeNow(t, c)
+	s = l.state()
+	if err := s.Repair(); err != nil {
+		t.Fatal(err)
+	}
+	l.await("after the repair", l.pid(), 0)
+
+	gone := startLate(t)
+	gone.open()
+	gone.find()
+	gone.set(1)
+	s = gone.state()
+	gone.cmd.Process.Kill()
+	gone.cmd.Wait()
+	if err := s.Repair(); !errors.Is(err, ErrNoProcess) {
+		t.Errorf("repairing a process that has ended: %v, want ErrNoProcess", err)
+	}
+}
+
+// A counter is nobody's leftover while any tracer has the marker, whoever it is, and a site that the
+// kernel has made a call of is attached too.
+func TestCounterNotLeftWhileTraced(t *testing.T) {
+	for _, path := range []string{tick(t), tick5(t)} {
+		p := startTick(t, path, 100)
+		markers := mustFind(t, Target{PID: p.pid()}, "loop2")
+		state := func() CounterState {
+			t.Helper()
+			states, err := Counters(p.pid(), markers)
+			if err != nil || len(states) != 1 {
+				t.Fatalf("%+v, %v", states, err)
+			}
+			return states[0]
+		}
+		c := count(t, Target{Path: path}, mustFind(t, Target{Path: path}, "loop2"))
+		if s := state(); s.Left || s.Value != 1 || s.Attached != 1 {
+			t.Errorf("traced by waymark: %+v", s)
+		}
+		p.run()
+		p.expect("done 100")
+		if s := state(); s.Left || s.Value != 1 || s.Attached != 1 {
+			t.Errorf("traced and hit: %+v", s)
+		}
+		closeNow(t, c)
+		if s := state(); s.Left || s.Value != 0 || s.Attached != 0 {
+			t.Errorf("not traced any more: %+v", s)
+		}
+	}
+}
+
+// startPeer starts a tracer and returns when it has said something.
+func startPeer(t *testing.T, says string, argv ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if strings.Contains(lines.Text(), says) {
+			return cmd
+		}
+	}
+	t.Fatalf("%s has not said %q", argv[0], says)
+	return nil
+}
+
+func TestCounterNotLeftByPeers(t *testing.T) {
+	peers := peer.Need(t, "bpftrace")
+	path := tick(t)
+	p := startTick(t, path, 100)
+	markers := mustFind(t, Target{PID: p.pid()}, "loop2")
+	raised := func(what string) (s CounterState) {
+		t.Helper()
+		eventually(t, "a counter raised by "+what, func() bool {
+			states, err := Counters(p.pid(), markers)
+			if err != nil || len(states) != 1 {
+				t.Fatalf("%+v, %v", states, err)
+			}
+			s = states[0]
+			return s.Value > 0
+		})
+		return s
+	}
+	cmd := startPeer(t, "Attaching", peers[0], "-p", fmt.Sprint(p.pid()), "-e", "usdt:"+path+":sdt_tick:loop2 { @ = count(); }")
+	if s := raised("bpftrace"); s.Left || s.Attached != 1 {
+		t.Errorf("traced by bpftrace: %+v", s)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	eventually(t, "nothing raised after bpftrace", func() bool {
+		states, err := Counters(p.pid(), markers)
+		return err == nil && states[0].Value == 0
+	})
+}
