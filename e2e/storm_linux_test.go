@@ -68,19 +68,12 @@ func (s *storm) look(t *testing.T, pid int) *mapped {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.memory.Close() })
-	address := func(offset uint64) (at uint64, ok bool) {
+	address := func(offset uint64) (uint64, bool) {
 		maps, err := procfs.Maps(pid)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range maps {
-			if maps[i].Path == s.path {
-				if at, ok = procfs.Address(maps[i:i+1], maps[i].File(), offset); ok && (maps[i].Executable || maps[i].Writable) {
-					return at, true
-				}
-			}
-		}
-		return 0, false
+		return s.place(maps, offset)
 	}
 	first := &s.file.Sites[0]
 	eventually(t, "the program is loaded", func() bool { _, ok := address(uint64(first.Offset)); return ok })
@@ -101,6 +94,18 @@ func (s *storm) look(t *testing.T, pid int) *mapped {
 		m.counters = append(m.counters, int64(at))
 	}
 	return &m
+}
+
+// place returns where a process maps an offset of the file as its own code or data.
+func (s *storm) place(maps []procfs.Mapping, offset uint64) (at uint64, ok bool) {
+	for i := range maps {
+		if maps[i].Path == s.path {
+			if at, ok = procfs.Address(maps[i:i+1], maps[i].File(), offset); ok && (maps[i].Executable || maps[i].Writable) {
+				return at, true
+			}
+		}
+	}
+	return 0, false
 }
 
 func (m *mapped) read(t *testing.T, at int64, n int) []byte {
