@@ -111,7 +111,7 @@ func TestLivePython(t *testing.T) {
 const jdk = "/usr/lib/jvm/java-17-openjdk-amd64"
 
 // jvm returns the commands of a Java whose machine is a copy, and compiles what they are to run.
-func jvm(t *testing.T) (java, libjvm, classes string) {
+func jvm(t *testing.T, class string) (java, libjvm, classes string) {
 	t.Helper()
 	peer.Need(t, jdk+"/bin/javac")
 	dir := private(t)
@@ -136,7 +136,7 @@ func jvm(t *testing.T) (java, libjvm, classes string) {
 			}
 		}
 	}
-	run(t, jdk+"/bin/javac", "-d", dir, "testdata/Load.java")
+	run(t, jdk+"/bin/javac", "-d", dir, "testdata/"+class+".java")
 	return dir + "/bin/java", dir + "/lib/server/libjvm.so", dir
 }
 
@@ -144,7 +144,7 @@ func jvm(t *testing.T) (java, libjvm, classes string) {
 func TestLiveJVM(t *testing.T) {
 	peer.Root(t)
 	peer.Need(t, "perf", "bpftrace")
-	java, libjvm, classes := jvm(t)
+	java, libjvm, classes := jvm(t, "Load")
 	markers := []string{"hotspot:gc__begin", "hotspot:gc__end", "hotspot:method__compile__begin", "hotspot:method__compile__end", "hotspot:class__loaded"}
 	all := gather(t, libjvm, 0, map[string]string{"hotspot:method__compile__begin": `"%s %s", str(arg2, arg3), str(arg4, arg5)`}, markers...)
 	log := filepath.Join(classes, "log")

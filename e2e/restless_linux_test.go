@@ -164,7 +164,6 @@ func (s *storm) differ(t *testing.T, memory io.ReaderAt, maps []procfs.Mapping) 
 				t.Errorf("%s at offset %#x: mapped %t, %v", s.path, c.offset, ok, err)
 			} else if !bytes.Equal(got, image[c.offset:c.offset+uint64(c.size)]) {
 				*c.n++
-				if os.Getenv("DEBUGX")!="" { t.Logf("%v %s %s off %#x got % x", memory.(*os.File).Name(), s.path, site.Name, c.offset, got) }
 			}
 		}
 	}

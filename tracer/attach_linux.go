@@ -60,6 +60,9 @@ func (p *plan) prepare(markers []*Marker, index func(marker, probe int) int) err
 			p.at = append(p.at, nil)
 		}
 		for s := range m.Sites {
+			if err := checkRedZone(m, s, p.opened[f]); err != nil {
+				return err
+			}
 			shift := stubShift(m, s, p.opened[f])
 			pr, err := newProbe(m, s, int64(shift))
 			if err != nil {

@@ -19,6 +19,8 @@ var (
 	// ErrCounterConflict says that somebody has the very site under another reference
 	// counter, or two notes name one site with two counters: the kernel allows one.
 	ErrCounterConflict = errors.New("site has another reference counter")
+	// ErrRedZone says that, at the site, this kernel would overwrite variables of the program.
+	ErrRedZone = errors.New("a probe there would overwrite variables of the program")
 	// ErrBusy says that somebody uses what was to be deleted.
 	ErrBusy = errors.New("in use")
 	// ErrPath says that the kernel's events cannot be of a file with such a path.

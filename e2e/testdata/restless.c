@@ -24,6 +24,7 @@ static void become_calm(int signal) { calm = signal; }
 int main(int argc, char **argv) {
 	if (argc != 4) return 2;
 	signal(SIGUSR1, become_calm);
+	alarm(1800); // whatever becomes of the test
 	signal(SIGCHLD, SIG_IGN);
 	srandom(atoi(argv[2]));
 	long life = atol(argv[3]); // in passes, of a child; negative, without end
@@ -37,7 +38,8 @@ int main(int argc, char **argv) {
 		switch (random() % 64) {
 		case 0: case 1:
 			if (life < 0 && fork() == 0) {
-				life = random() % 40;
+				life = random() % 40; // and it has no children: there shall not be ever more
+				alarm(600);
 				srandom(getpid());
 			}
 			break;
