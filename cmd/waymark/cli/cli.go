@@ -99,6 +99,7 @@ func newRoot(env *Env) *cobra.Command {
 		newBuildCommand(env),
 		newVetCommand(env),
 		newProbeCommand(env),
+		newDoctorCommand(env),
 		newDemoCommand(env),
 		newVersionCommand(env),
 	)

@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 	for _, verb := range []string{"usage", "version", "link", "build", "vet"} {
 		t.Run(verb, func(t *testing.T) { runScript(t, verb, "") })
 	}
-	for _, verb := range []string{"list", "stat", "trace", "latency", "probe"} {
+	for _, verb := range []string{"list", "stat", "trace", "latency", "probe", "doctor"} {
 		t.Run(verb, func(t *testing.T) {
 			if testing.Short() {
 				t.Skip("runs for seconds")
