@@ -6,8 +6,8 @@
 // program goes through here.
 //
 // The engine is the kernel's: uprobes with reference counters, and eBPF programs that are
-// assembled in this process. The target does not cooperate, is not stopped and is not
-// written to, save for its reference counters, which the kernel raises and restores.
+// assembled in this process. The target does not cooperate, is not stopped, save with Later.Pause,
+// and is not written to, save for its reference counters, which the kernel raises and restores.
 //
 // Count and Trace execute the program that calls them a second time, as a guard that attaches,
 // and detaches when this process ends, however it does. main does not run in it. Init functions

@@ -43,3 +43,5 @@ func (*command) pid() int               { return 0 }
 func (*command) resume() error          { return errPlatform }
 func (*command) wait() error            { return errPlatform }
 func (*command) signal(os.Signal) error { return errPlatform }
+
+func (*Marker) counters(int) ([]uint16, error) { return nil, errPlatform }

@@ -33,6 +33,11 @@ type Marker struct {
 // FullName returns provider:name.
 func (m *Marker) FullName() string { return m.Provider + ":" + m.Name }
 
+// Counters returns the values that the reference counters of the marker's sites have in a process
+// of the target it was found in, 0 for sites without one. The kernel raises a counter by one
+// however many tracers use it; those that raise it themselves, as some do, add one each. It reads the process's memory, for which it needs what ptrace needs.
+func (m *Marker) Counters(pid int) ([]uint16, error) { return m.counters(pid) }
+
 // Field is one named argument.
 type Field struct {
 	Name string

@@ -117,7 +117,7 @@ func TestListJSON(t *testing.T) {
 	err := listJSON(out, []group{
 		{processes: []tracer.Process{{PID: 7, Comm: "app", Markers: []*tracer.Marker{m}}}, markers: []*tracer.Marker{m}},
 		{processes: []tracer.Process{{PID: 8, Comm: "init", Err: errors.New("reading /proc/8/maps: permission denied")}}},
-	})
+	}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,9 @@ import (
 const listLong = `List markers: of a file, of a process and the libraries it maps, or of everything that runs.
 
 Each line has a marker, its fields with their types, at how many sites it is, and whether a
-reference counter guards it (then it costs nothing until somebody attaches). -v shows
-formats, addresses, operands and what could not be read.
+reference counter guards it (then it costs nothing until somebody attaches), and with -p PID
+the counter's value: 0 when nobody traces it. -v shows formats, addresses, operands and what
+could not be read.
 
 Patterns are globs over provider:name, such as 'http:*'; one without a colon matches the
 name in any provider. FILE is what has a / or none of : * ? [ in it.`
@@ -70,9 +71,9 @@ func runList(ctx context.Context, env *Env, o *listOptions, sel *selection) erro
 		return err
 	}
 	if o.json {
-		err = listJSON(out, groups)
+		err = listJSON(out, groups, sel.onlyPID())
 	} else {
-		err = (&listTable{out: out, style: styleFor(out.to), verbose: o.verbose}).print(groups)
+		err = (&listTable{out: out, style: styleFor(out.to), verbose: o.verbose, pid: sel.onlyPID()}).print(groups)
 		for _, g := range groups {
 			if err == nil && (len(groups) == 1 || o.verbose) {
 				env.warnProblems(g.markers, o.verbose)

@@ -33,6 +33,7 @@ type jsonSite struct {
 	Address     uint64            `json:"address"`
 	Offset      uint64            `json:"offset"`
 	Counter     uint64            `json:"counter,omitempty"`
+	Value       *uint16           `json:"counter_value,omitempty"`
 	Args        string            `json:"args"`
 	Function    string            `json:"function,omitempty"`
 	Unavailable map[string]string `json:"unavailable,omitempty"`
@@ -52,7 +53,7 @@ type jsonProblem struct {
 	File    *jsonFile `json:"file,omitempty"`
 }
 
-func listJSON(out *output, groups []group) error {
+func listJSON(out *output, groups []group, pid int) error {
 	said := map[*tracer.File]bool{}
 	codes := map[*tracer.File]*code{}
 	for _, g := range groups {
@@ -73,6 +74,7 @@ func listJSON(out *output, groups []group) error {
 		for _, m := range g.markers {
 			j := markerJSON(m, codes[m.File])
 			j.PID, j.Comm = p.PID, p.Comm
+			j.counters(m, pid)
 			if err := writeJSON(out, j); err != nil {
 				return err
 			}
@@ -91,6 +93,22 @@ func listJSON(out *output, groups []group) error {
 		}
 	}
 	return nil
+}
+
+// counters adds the values of counters in a process, as far as they can be read.
+func (j *jsonMarker) counters(m *tracer.Marker, pid int) {
+	if pid == 0 || !m.Counted {
+		return
+	}
+	values, err := m.Counters(pid)
+	if err != nil {
+		return
+	}
+	for i := range j.Sites {
+		if j.Sites[i].Counter != 0 {
+			j.Sites[i].Value = &values[i]
+		}
+	}
 }
 
 func markerJSON(m *tracer.Marker, c *code) *jsonMarker {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/waymark-trace/waymark/internal/schema"
@@ -14,6 +15,7 @@ type listTable struct {
 	out     *output
 	style   style
 	verbose bool
+	pid     int // whose counters are shown, 0 for nobody's
 	shown   map[*tracer.File]bool
 	code    map[*tracer.File]*code
 }
@@ -92,7 +94,7 @@ func (l *listTable) file(b *strings.Builder, f *tracer.File, markers []*tracer.M
 	t := table{right: []bool{false, false, true, false}}
 	t.add("MARKER", "FIELDS", "SITES", "COUNTER")
 	for _, m := range own {
-		t.add(label(m.FullName()), l.fields(m), fmt.Sprint(len(m.Sites)), yesNo(m.Counted))
+		t.add(label(m.FullName()), l.fields(m), fmt.Sprint(len(m.Sites)), l.counter(m))
 	}
 	for i, line := range t.lines() {
 		if i == 0 {
@@ -111,6 +113,19 @@ func yesNo(b bool) string {
 		return "yes"
 	}
 	return "no"
+}
+
+// counter says whether a reference counter guards a marker, and of -p PID what it is now.
+func (l *listTable) counter(m *tracer.Marker) string {
+	if !m.Counted {
+		return "no"
+	}
+	if l.pid != 0 {
+		if values, err := m.Counters(l.pid); err == nil {
+			return fmt.Sprintf("yes, %d", slices.Max(values))
+		}
+	}
+	return "yes"
 }
 
 // maxFields bounds the column of fields.

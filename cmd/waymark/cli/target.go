@@ -75,6 +75,14 @@ func (s *selection) follow() error {
 	return nil
 }
 
+// onlyPID returns the process when it is one, else 0.
+func (s *selection) onlyPID() int {
+	if len(s.target.PIDs) == 1 {
+		return s.target.PIDs[0]
+	}
+	return 0
+}
+
 func twoTargets(a, b string) error {
 	return usage("give one of -p PID, FILE and -- COMMAND", "%s and %s are two targets", a, b)
 }
