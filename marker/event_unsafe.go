@@ -59,14 +59,14 @@ func (e *Event) String() string { return string(e.AppendText(nil)) }
 
 // event returns the event to fill for a probe registered by name. It is used again by this
 // goroutine's later calls, so it is not allocated for each.
-func (m *Marker) event(s *state, c *point.Caller) *Event {
+func (m *Marker) event(c *point.Call) *Event {
 	scratch := c.Scratch()
 	e, ok := (*scratch).(*Event)
 	if !ok {
 		e = &Event{}
 		*scratch = e
 	}
-	e.marker, e.declared = m, s.declared.Load()
+	e.marker, e.declared = m, m.loaded().declared.Load()
 	return e
 }
 

@@ -34,83 +34,95 @@ func (m *Marker0) Register(fn func()) (*Probe, error) {
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass0 is one pass of a marker.
+type pass0 struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Marker0
+	record struct{}
+}
+
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
 // argument types of the marker at a site.
 //
 //go:noinline
 func (m *Marker0) fire() {
+	pass := pass0{nil, nil, m, struct{}{}}
 	s := m.loaded()
-	if s == nil || s.declared.Load() == nil {
+	if s == nil {
+		s = m.learn((func())(nil))
+	} else if s.declared.Load() == nil {
 		s = m.learn((func())(nil))
 	}
-	armed := atomic.LoadUint32(&m.armed)
-	if armed&kernelHalf != 0 && m.stub != 0 {
-		record := struct{}{}
-		m.callStub(unsafe.Pointer(&record))
+	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&kernelHalf != 0 && pass.point.stub != 0 {
+		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
 	if armed&^kernelHalf == 0 {
-		s.Count()
+		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+			s.Count()
+		}
 		return
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
 		case p.Dead():
 		case p.Event == nil:
 			(*(*func())(unsafe.Pointer(&p.Func)))()
 		default:
-			m.deliver(s, call, p)
+			pass.point.deliver(p, &pass)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker0) resume(call *point.Caller, after *point.Probe) {
-	s, p := m.loaded(), after
+func (m *Marker0) resume(pass *pass0) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
-		case p.Dead() || !p.After(after):
+		case p.Dead():
 		case p.Event == nil:
 			(*(*func())(unsafe.Pointer(&p.Func)))()
 		default:
-			m.deliver(s, call, p)
+			pass.point.deliver(p, pass)
 		}
+
 	}
-	p = nil
 }
 
 // deliver calls a probe that was registered by name.
 //
 //go:noinline
-func (m *Marker0) deliver(s *state, call *point.Caller, p *point.Probe) {
-	ev := m.event(s, call)
+func (m *Marker0) deliver(p *point.Probe, pass *pass0) {
+	ev := m.event(pass.call)
 
 	ev.call(p)
 }
@@ -140,84 +152,96 @@ func (m *Marker1[A]) Register(fn func(A)) (*Probe, error) {
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass1 is one pass of a marker.
+type pass1[A Basic] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Marker1[A]
+	record struct{ a A }
+}
+
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
 // argument types of the marker at a site.
 //
 //go:noinline
 func (m *Marker1[A]) fire(a A) {
+	pass := pass1[A]{nil, nil, m, struct{ a A }{a}}
 	s := m.loaded()
-	if s == nil || s.declared.Load() == nil {
+	if s == nil {
+		s = m.learn((func(A))(nil))
+	} else if s.declared.Load() == nil {
 		s = m.learn((func(A))(nil))
 	}
-	armed := atomic.LoadUint32(&m.armed)
-	if armed&kernelHalf != 0 && m.stub != 0 {
-		record := struct{ a A }{a}
-		m.callStub(unsafe.Pointer(&record))
+	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&kernelHalf != 0 && pass.point.stub != 0 {
+		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
 	if armed&^kernelHalf == 0 {
-		s.Count()
+		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+			s.Count()
+		}
 		return
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
 		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A))(unsafe.Pointer(&p.Func)))(a)
+			(*(*func(A))(unsafe.Pointer(&p.Func)))(pass.record.a)
 		default:
-			m.deliver(s, call, p, a)
+			pass.point.deliver(p, &pass)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker1[A]) resume(call *point.Caller, after *point.Probe, a A) {
-	s, p := m.loaded(), after
+func (m *Marker1[A]) resume(pass *pass1[A]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
-		case p.Dead() || !p.After(after):
+		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A))(unsafe.Pointer(&p.Func)))(a)
+			(*(*func(A))(unsafe.Pointer(&p.Func)))(pass.record.a)
 		default:
-			m.deliver(s, call, p, a)
+			pass.point.deliver(p, pass)
 		}
+
 	}
-	p = nil
 }
 
 // deliver calls a probe that was registered by name.
 //
 //go:noinline
-func (m *Marker1[A]) deliver(s *state, call *point.Caller, p *point.Probe, a A) {
-	ev := m.event(s, call)
-	ev.set(0, unsafe.Pointer(&a))
+func (m *Marker1[A]) deliver(p *point.Probe, pass *pass1[A]) {
+	ev := m.event(pass.call)
+	ev.set(0, unsafe.Pointer(&pass.record.a))
 	ev.call(p)
 }
 
@@ -246,88 +270,103 @@ func (m *Marker2[A, B]) Register(fn func(A, B)) (*Probe, error) {
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass2 is one pass of a marker.
+type pass2[A, B Basic] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Marker2[A, B]
+	record struct {
+		a A
+		b B
+	}
+}
+
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
 // argument types of the marker at a site.
 //
 //go:noinline
 func (m *Marker2[A, B]) fire(a A, b B) {
+	pass := pass2[A, B]{nil, nil, m, struct {
+		a A
+		b B
+	}{a, b}}
 	s := m.loaded()
-	if s == nil || s.declared.Load() == nil {
+	if s == nil {
+		s = m.learn((func(A, B))(nil))
+	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B))(nil))
 	}
-	armed := atomic.LoadUint32(&m.armed)
-	if armed&kernelHalf != 0 && m.stub != 0 {
-		record := struct {
-			a A
-			b B
-		}{a, b}
-		m.callStub(unsafe.Pointer(&record))
+	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&kernelHalf != 0 && pass.point.stub != 0 {
+		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
 	if armed&^kernelHalf == 0 {
-		s.Count()
+		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+			s.Count()
+		}
 		return
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
 		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B))(unsafe.Pointer(&p.Func)))(a, b)
+			(*(*func(A, B))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b)
 		default:
-			m.deliver(s, call, p, a, b)
+			pass.point.deliver(p, &pass)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker2[A, B]) resume(call *point.Caller, after *point.Probe, a A, b B) {
-	s, p := m.loaded(), after
+func (m *Marker2[A, B]) resume(pass *pass2[A, B]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
-		case p.Dead() || !p.After(after):
+		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B))(unsafe.Pointer(&p.Func)))(a, b)
+			(*(*func(A, B))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b)
 		default:
-			m.deliver(s, call, p, a, b)
+			pass.point.deliver(p, pass)
 		}
+
 	}
-	p = nil
 }
 
 // deliver calls a probe that was registered by name.
 //
 //go:noinline
-func (m *Marker2[A, B]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B) {
-	ev := m.event(s, call)
-	ev.set(0, unsafe.Pointer(&a))
-	ev.set(1, unsafe.Pointer(&b))
+func (m *Marker2[A, B]) deliver(p *point.Probe, pass *pass2[A, B]) {
+	ev := m.event(pass.call)
+	ev.set(0, unsafe.Pointer(&pass.record.a))
+	ev.set(1, unsafe.Pointer(&pass.record.b))
 	ev.call(p)
 }
 
@@ -356,90 +395,106 @@ func (m *Marker3[A, B, C]) Register(fn func(A, B, C)) (*Probe, error) {
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass3 is one pass of a marker.
+type pass3[A, B, C Basic] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Marker3[A, B, C]
+	record struct {
+		a A
+		b B
+		c C
+	}
+}
+
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
 // argument types of the marker at a site.
 //
 //go:noinline
 func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
+	pass := pass3[A, B, C]{nil, nil, m, struct {
+		a A
+		b B
+		c C
+	}{a, b, c}}
 	s := m.loaded()
-	if s == nil || s.declared.Load() == nil {
+	if s == nil {
+		s = m.learn((func(A, B, C))(nil))
+	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B, C))(nil))
 	}
-	armed := atomic.LoadUint32(&m.armed)
-	if armed&kernelHalf != 0 && m.stub != 0 {
-		record := struct {
-			a A
-			b B
-			c C
-		}{a, b, c}
-		m.callStub(unsafe.Pointer(&record))
+	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&kernelHalf != 0 && pass.point.stub != 0 {
+		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
 	if armed&^kernelHalf == 0 {
-		s.Count()
+		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+			s.Count()
+		}
 		return
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
 		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B, C))(unsafe.Pointer(&p.Func)))(a, b, c)
+			(*(*func(A, B, C))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c)
 		default:
-			m.deliver(s, call, p, a, b, c)
+			pass.point.deliver(p, &pass)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker3[A, B, C]) resume(call *point.Caller, after *point.Probe, a A, b B, c C) {
-	s, p := m.loaded(), after
+func (m *Marker3[A, B, C]) resume(pass *pass3[A, B, C]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
-		case p.Dead() || !p.After(after):
+		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B, C))(unsafe.Pointer(&p.Func)))(a, b, c)
+			(*(*func(A, B, C))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c)
 		default:
-			m.deliver(s, call, p, a, b, c)
+			pass.point.deliver(p, pass)
 		}
+
 	}
-	p = nil
 }
 
 // deliver calls a probe that was registered by name.
 //
 //go:noinline
-func (m *Marker3[A, B, C]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B, c C) {
-	ev := m.event(s, call)
-	ev.set(0, unsafe.Pointer(&a))
-	ev.set(1, unsafe.Pointer(&b))
-	ev.set(2, unsafe.Pointer(&c))
+func (m *Marker3[A, B, C]) deliver(p *point.Probe, pass *pass3[A, B, C]) {
+	ev := m.event(pass.call)
+	ev.set(0, unsafe.Pointer(&pass.record.a))
+	ev.set(1, unsafe.Pointer(&pass.record.b))
+	ev.set(2, unsafe.Pointer(&pass.record.c))
 	ev.call(p)
 }
 
@@ -468,92 +523,109 @@ func (m *Marker4[A, B, C, D]) Register(fn func(A, B, C, D)) (*Probe, error) {
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass4 is one pass of a marker.
+type pass4[A, B, C, D Basic] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Marker4[A, B, C, D]
+	record struct {
+		a A
+		b B
+		c C
+		d D
+	}
+}
+
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
 // argument types of the marker at a site.
 //
 //go:noinline
 func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
+	pass := pass4[A, B, C, D]{nil, nil, m, struct {
+		a A
+		b B
+		c C
+		d D
+	}{a, b, c, d}}
 	s := m.loaded()
-	if s == nil || s.declared.Load() == nil {
+	if s == nil {
+		s = m.learn((func(A, B, C, D))(nil))
+	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B, C, D))(nil))
 	}
-	armed := atomic.LoadUint32(&m.armed)
-	if armed&kernelHalf != 0 && m.stub != 0 {
-		record := struct {
-			a A
-			b B
-			c C
-			d D
-		}{a, b, c, d}
-		m.callStub(unsafe.Pointer(&record))
+	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&kernelHalf != 0 && pass.point.stub != 0 {
+		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
 	if armed&^kernelHalf == 0 {
-		s.Count()
+		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+			s.Count()
+		}
 		return
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
 		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B, C, D))(unsafe.Pointer(&p.Func)))(a, b, c, d)
+			(*(*func(A, B, C, D))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d)
 		default:
-			m.deliver(s, call, p, a, b, c, d)
+			pass.point.deliver(p, &pass)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker4[A, B, C, D]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D) {
-	s, p := m.loaded(), after
+func (m *Marker4[A, B, C, D]) resume(pass *pass4[A, B, C, D]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
-		case p.Dead() || !p.After(after):
+		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B, C, D))(unsafe.Pointer(&p.Func)))(a, b, c, d)
+			(*(*func(A, B, C, D))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d)
 		default:
-			m.deliver(s, call, p, a, b, c, d)
+			pass.point.deliver(p, pass)
 		}
+
 	}
-	p = nil
 }
 
 // deliver calls a probe that was registered by name.
 //
 //go:noinline
-func (m *Marker4[A, B, C, D]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B, c C, d D) {
-	ev := m.event(s, call)
-	ev.set(0, unsafe.Pointer(&a))
-	ev.set(1, unsafe.Pointer(&b))
-	ev.set(2, unsafe.Pointer(&c))
-	ev.set(3, unsafe.Pointer(&d))
+func (m *Marker4[A, B, C, D]) deliver(p *point.Probe, pass *pass4[A, B, C, D]) {
+	ev := m.event(pass.call)
+	ev.set(0, unsafe.Pointer(&pass.record.a))
+	ev.set(1, unsafe.Pointer(&pass.record.b))
+	ev.set(2, unsafe.Pointer(&pass.record.c))
+	ev.set(3, unsafe.Pointer(&pass.record.d))
 	ev.call(p)
 }
 
@@ -582,94 +654,112 @@ func (m *Marker5[A, B, C, D, E]) Register(fn func(A, B, C, D, E)) (*Probe, error
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass5 is one pass of a marker.
+type pass5[A, B, C, D, E Basic] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Marker5[A, B, C, D, E]
+	record struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+	}
+}
+
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
 // argument types of the marker at a site.
 //
 //go:noinline
 func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
+	pass := pass5[A, B, C, D, E]{nil, nil, m, struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+	}{a, b, c, d, e}}
 	s := m.loaded()
-	if s == nil || s.declared.Load() == nil {
+	if s == nil {
+		s = m.learn((func(A, B, C, D, E))(nil))
+	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B, C, D, E))(nil))
 	}
-	armed := atomic.LoadUint32(&m.armed)
-	if armed&kernelHalf != 0 && m.stub != 0 {
-		record := struct {
-			a A
-			b B
-			c C
-			d D
-			e E
-		}{a, b, c, d, e}
-		m.callStub(unsafe.Pointer(&record))
+	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&kernelHalf != 0 && pass.point.stub != 0 {
+		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
 	if armed&^kernelHalf == 0 {
-		s.Count()
+		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+			s.Count()
+		}
 		return
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
 		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.Func)))(a, b, c, d, e)
+			(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e)
 		default:
-			m.deliver(s, call, p, a, b, c, d, e)
+			pass.point.deliver(p, &pass)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker5[A, B, C, D, E]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E) {
-	s, p := m.loaded(), after
+func (m *Marker5[A, B, C, D, E]) resume(pass *pass5[A, B, C, D, E]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
-		case p.Dead() || !p.After(after):
+		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.Func)))(a, b, c, d, e)
+			(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e)
 		default:
-			m.deliver(s, call, p, a, b, c, d, e)
+			pass.point.deliver(p, pass)
 		}
+
 	}
-	p = nil
 }
 
 // deliver calls a probe that was registered by name.
 //
 //go:noinline
-func (m *Marker5[A, B, C, D, E]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B, c C, d D, e E) {
-	ev := m.event(s, call)
-	ev.set(0, unsafe.Pointer(&a))
-	ev.set(1, unsafe.Pointer(&b))
-	ev.set(2, unsafe.Pointer(&c))
-	ev.set(3, unsafe.Pointer(&d))
-	ev.set(4, unsafe.Pointer(&e))
+func (m *Marker5[A, B, C, D, E]) deliver(p *point.Probe, pass *pass5[A, B, C, D, E]) {
+	ev := m.event(pass.call)
+	ev.set(0, unsafe.Pointer(&pass.record.a))
+	ev.set(1, unsafe.Pointer(&pass.record.b))
+	ev.set(2, unsafe.Pointer(&pass.record.c))
+	ev.set(3, unsafe.Pointer(&pass.record.d))
+	ev.set(4, unsafe.Pointer(&pass.record.e))
 	ev.call(p)
 }
 
@@ -698,96 +788,115 @@ func (m *Marker6[A, B, C, D, E, F]) Register(fn func(A, B, C, D, E, F)) (*Probe,
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass6 is one pass of a marker.
+type pass6[A, B, C, D, E, F Basic] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Marker6[A, B, C, D, E, F]
+	record struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+		f F
+	}
+}
+
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
 // argument types of the marker at a site.
 //
 //go:noinline
 func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
+	pass := pass6[A, B, C, D, E, F]{nil, nil, m, struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+		f F
+	}{a, b, c, d, e, f}}
 	s := m.loaded()
-	if s == nil || s.declared.Load() == nil {
+	if s == nil {
+		s = m.learn((func(A, B, C, D, E, F))(nil))
+	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B, C, D, E, F))(nil))
 	}
-	armed := atomic.LoadUint32(&m.armed)
-	if armed&kernelHalf != 0 && m.stub != 0 {
-		record := struct {
-			a A
-			b B
-			c C
-			d D
-			e E
-			f F
-		}{a, b, c, d, e, f}
-		m.callStub(unsafe.Pointer(&record))
+	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&kernelHalf != 0 && pass.point.stub != 0 {
+		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
 	if armed&^kernelHalf == 0 {
-		s.Count()
+		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+			s.Count()
+		}
 		return
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e, f)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
 		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f)
+			(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f)
 		default:
-			m.deliver(s, call, p, a, b, c, d, e, f)
+			pass.point.deliver(p, &pass)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker6[A, B, C, D, E, F]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F) {
-	s, p := m.loaded(), after
+func (m *Marker6[A, B, C, D, E, F]) resume(pass *pass6[A, B, C, D, E, F]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e, f)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
-		case p.Dead() || !p.After(after):
+		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f)
+			(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f)
 		default:
-			m.deliver(s, call, p, a, b, c, d, e, f)
+			pass.point.deliver(p, pass)
 		}
+
 	}
-	p = nil
 }
 
 // deliver calls a probe that was registered by name.
 //
 //go:noinline
-func (m *Marker6[A, B, C, D, E, F]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B, c C, d D, e E, f F) {
-	ev := m.event(s, call)
-	ev.set(0, unsafe.Pointer(&a))
-	ev.set(1, unsafe.Pointer(&b))
-	ev.set(2, unsafe.Pointer(&c))
-	ev.set(3, unsafe.Pointer(&d))
-	ev.set(4, unsafe.Pointer(&e))
-	ev.set(5, unsafe.Pointer(&f))
+func (m *Marker6[A, B, C, D, E, F]) deliver(p *point.Probe, pass *pass6[A, B, C, D, E, F]) {
+	ev := m.event(pass.call)
+	ev.set(0, unsafe.Pointer(&pass.record.a))
+	ev.set(1, unsafe.Pointer(&pass.record.b))
+	ev.set(2, unsafe.Pointer(&pass.record.c))
+	ev.set(3, unsafe.Pointer(&pass.record.d))
+	ev.set(4, unsafe.Pointer(&pass.record.e))
+	ev.set(5, unsafe.Pointer(&pass.record.f))
 	ev.call(p)
 }
 
@@ -816,98 +925,118 @@ func (m *Marker7[A, B, C, D, E, F, G]) Register(fn func(A, B, C, D, E, F, G)) (*
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass7 is one pass of a marker.
+type pass7[A, B, C, D, E, F, G Basic] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Marker7[A, B, C, D, E, F, G]
+	record struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+		f F
+		g G
+	}
+}
+
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
 // argument types of the marker at a site.
 //
 //go:noinline
 func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
+	pass := pass7[A, B, C, D, E, F, G]{nil, nil, m, struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+		f F
+		g G
+	}{a, b, c, d, e, f, g}}
 	s := m.loaded()
-	if s == nil || s.declared.Load() == nil {
+	if s == nil {
+		s = m.learn((func(A, B, C, D, E, F, G))(nil))
+	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B, C, D, E, F, G))(nil))
 	}
-	armed := atomic.LoadUint32(&m.armed)
-	if armed&kernelHalf != 0 && m.stub != 0 {
-		record := struct {
-			a A
-			b B
-			c C
-			d D
-			e E
-			f F
-			g G
-		}{a, b, c, d, e, f, g}
-		m.callStub(unsafe.Pointer(&record))
+	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&kernelHalf != 0 && pass.point.stub != 0 {
+		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
 	if armed&^kernelHalf == 0 {
-		s.Count()
+		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+			s.Count()
+		}
 		return
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e, f, g)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
 		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f, g)
+			(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f, pass.record.g)
 		default:
-			m.deliver(s, call, p, a, b, c, d, e, f, g)
+			pass.point.deliver(p, &pass)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker7[A, B, C, D, E, F, G]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F, g G) {
-	s, p := m.loaded(), after
+func (m *Marker7[A, B, C, D, E, F, G]) resume(pass *pass7[A, B, C, D, E, F, G]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e, f, g)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
-		case p.Dead() || !p.After(after):
+		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f, g)
+			(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f, pass.record.g)
 		default:
-			m.deliver(s, call, p, a, b, c, d, e, f, g)
+			pass.point.deliver(p, pass)
 		}
+
 	}
-	p = nil
 }
 
 // deliver calls a probe that was registered by name.
 //
 //go:noinline
-func (m *Marker7[A, B, C, D, E, F, G]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B, c C, d D, e E, f F, g G) {
-	ev := m.event(s, call)
-	ev.set(0, unsafe.Pointer(&a))
-	ev.set(1, unsafe.Pointer(&b))
-	ev.set(2, unsafe.Pointer(&c))
-	ev.set(3, unsafe.Pointer(&d))
-	ev.set(4, unsafe.Pointer(&e))
-	ev.set(5, unsafe.Pointer(&f))
-	ev.set(6, unsafe.Pointer(&g))
+func (m *Marker7[A, B, C, D, E, F, G]) deliver(p *point.Probe, pass *pass7[A, B, C, D, E, F, G]) {
+	ev := m.event(pass.call)
+	ev.set(0, unsafe.Pointer(&pass.record.a))
+	ev.set(1, unsafe.Pointer(&pass.record.b))
+	ev.set(2, unsafe.Pointer(&pass.record.c))
+	ev.set(3, unsafe.Pointer(&pass.record.d))
+	ev.set(4, unsafe.Pointer(&pass.record.e))
+	ev.set(5, unsafe.Pointer(&pass.record.f))
+	ev.set(6, unsafe.Pointer(&pass.record.g))
 	ev.call(p)
 }
 
@@ -936,99 +1065,120 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) Register(fn func(A, B, C, D, E, F, G, 
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass8 is one pass of a marker.
+type pass8[A, B, C, D, E, F, G, H Basic] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Marker8[A, B, C, D, E, F, G, H]
+	record struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+		f F
+		g G
+		h H
+	}
+}
+
 // fire is the slow path. Its receiver and its dictionary are how waymark link learns the
 // argument types of the marker at a site.
 //
 //go:noinline
 func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G, h H) {
+	pass := pass8[A, B, C, D, E, F, G, H]{nil, nil, m, struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+		f F
+		g G
+		h H
+	}{a, b, c, d, e, f, g, h}}
 	s := m.loaded()
-	if s == nil || s.declared.Load() == nil {
+	if s == nil {
+		s = m.learn((func(A, B, C, D, E, F, G, H))(nil))
+	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B, C, D, E, F, G, H))(nil))
 	}
-	armed := atomic.LoadUint32(&m.armed)
-	if armed&kernelHalf != 0 && m.stub != 0 {
-		record := struct {
-			a A
-			b B
-			c C
-			d D
-			e E
-			f F
-			g G
-			h H
-		}{a, b, c, d, e, f, g, h}
-		m.callStub(unsafe.Pointer(&record))
+	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&kernelHalf != 0 && pass.point.stub != 0 {
+		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
 	if armed&^kernelHalf == 0 {
-		s.Count()
+		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+			s.Count()
+		}
 		return
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e, f, g, h)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
 		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f, g, h)
+			(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f, pass.record.g, pass.record.h)
 		default:
-			m.deliver(s, call, p, a, b, c, d, e, f, g, h)
+			pass.point.deliver(p, &pass)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Marker8[A, B, C, D, E, F, G, H]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F, g G, h H) {
-	s, p := m.loaded(), after
+func (m *Marker8[A, B, C, D, E, F, G, H]) resume(pass *pass8[A, B, C, D, E, F, G, H]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e, f, g, h)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		p := pass.at.Probe
 		switch {
-		case p.Dead() || !p.After(after):
+		case p.Dead():
 		case p.Event == nil:
-			(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f, g, h)
+			(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f, pass.record.g, pass.record.h)
 		default:
-			m.deliver(s, call, p, a, b, c, d, e, f, g, h)
+			pass.point.deliver(p, pass)
 		}
+
 	}
-	p = nil
 }
 
 // deliver calls a probe that was registered by name.
 //
 //go:noinline
-func (m *Marker8[A, B, C, D, E, F, G, H]) deliver(s *state, call *point.Caller, p *point.Probe, a A, b B, c C, d D, e E, f F, g G, h H) {
-	ev := m.event(s, call)
-	ev.set(0, unsafe.Pointer(&a))
-	ev.set(1, unsafe.Pointer(&b))
-	ev.set(2, unsafe.Pointer(&c))
-	ev.set(3, unsafe.Pointer(&d))
-	ev.set(4, unsafe.Pointer(&e))
-	ev.set(5, unsafe.Pointer(&f))
-	ev.set(6, unsafe.Pointer(&g))
-	ev.set(7, unsafe.Pointer(&h))
+func (m *Marker8[A, B, C, D, E, F, G, H]) deliver(p *point.Probe, pass *pass8[A, B, C, D, E, F, G, H]) {
+	ev := m.event(pass.call)
+	ev.set(0, unsafe.Pointer(&pass.record.a))
+	ev.set(1, unsafe.Pointer(&pass.record.b))
+	ev.set(2, unsafe.Pointer(&pass.record.c))
+	ev.set(3, unsafe.Pointer(&pass.record.d))
+	ev.set(4, unsafe.Pointer(&pass.record.e))
+	ev.set(5, unsafe.Pointer(&pass.record.f))
+	ev.set(6, unsafe.Pointer(&pass.record.g))
+	ev.set(7, unsafe.Pointer(&pass.record.h))
 	ev.call(p)
 }

@@ -34,56 +34,63 @@ func (m *Tracepoint0) Register(fn func()) (*Probe, error) {
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass0 is one pass of a tracepoint.
+type pass0 struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Tracepoint0
+	record struct{}
+}
+
 //go:noinline
 func (m *Tracepoint0) fire() {
+	pass := pass0{nil, nil, m, struct{}{}}
 	s := m.loaded()
-	if s == nil {
-		return // armed is set after state: a copy of a tracepoint, which is none
+	if s == nil || atomic.LoadUint32(&pass.point.armed) == 0 {
+		return // a copy of a tracepoint, which is none; or a site that is live a moment longer than its word
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() {
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
 			(*(*func())(unsafe.Pointer(&p.Func)))()
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Tracepoint0) resume(call *point.Caller, after *point.Probe) {
-	s, p := m.loaded(), after
+func (m *Tracepoint0) resume(pass *pass0) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() && p.After(after) {
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
 			(*(*func())(unsafe.Pointer(&p.Func)))()
 		}
+
 	}
-	p = nil
 }
 
 // Tracepoint1 is a tracepoint with one argument. Declare it with New1.
@@ -111,56 +118,63 @@ func (m *Tracepoint1[A]) Register(fn func(A)) (*Probe, error) {
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass1 is one pass of a tracepoint.
+type pass1[A any] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Tracepoint1[A]
+	record struct{ a A }
+}
+
 //go:noinline
 func (m *Tracepoint1[A]) fire(a A) {
+	pass := pass1[A]{nil, nil, m, struct{ a A }{a}}
 	s := m.loaded()
-	if s == nil {
-		return // armed is set after state: a copy of a tracepoint, which is none
+	if s == nil || atomic.LoadUint32(&pass.point.armed) == 0 {
+		return // a copy of a tracepoint, which is none; or a site that is live a moment longer than its word
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() {
-			(*(*func(A))(unsafe.Pointer(&p.Func)))(a)
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A))(unsafe.Pointer(&p.Func)))(pass.record.a)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Tracepoint1[A]) resume(call *point.Caller, after *point.Probe, a A) {
-	s, p := m.loaded(), after
+func (m *Tracepoint1[A]) resume(pass *pass1[A]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() && p.After(after) {
-			(*(*func(A))(unsafe.Pointer(&p.Func)))(a)
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A))(unsafe.Pointer(&p.Func)))(pass.record.a)
 		}
+
 	}
-	p = nil
 }
 
 // Tracepoint2 is a tracepoint with two arguments. Declare it with New2.
@@ -188,56 +202,69 @@ func (m *Tracepoint2[A, B]) Register(fn func(A, B)) (*Probe, error) {
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass2 is one pass of a tracepoint.
+type pass2[A, B any] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Tracepoint2[A, B]
+	record struct {
+		a A
+		b B
+	}
+}
+
 //go:noinline
 func (m *Tracepoint2[A, B]) fire(a A, b B) {
+	pass := pass2[A, B]{nil, nil, m, struct {
+		a A
+		b B
+	}{a, b}}
 	s := m.loaded()
-	if s == nil {
-		return // armed is set after state: a copy of a tracepoint, which is none
+	if s == nil || atomic.LoadUint32(&pass.point.armed) == 0 {
+		return // a copy of a tracepoint, which is none; or a site that is live a moment longer than its word
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() {
-			(*(*func(A, B))(unsafe.Pointer(&p.Func)))(a, b)
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Tracepoint2[A, B]) resume(call *point.Caller, after *point.Probe, a A, b B) {
-	s, p := m.loaded(), after
+func (m *Tracepoint2[A, B]) resume(pass *pass2[A, B]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() && p.After(after) {
-			(*(*func(A, B))(unsafe.Pointer(&p.Func)))(a, b)
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b)
 		}
+
 	}
-	p = nil
 }
 
 // Tracepoint3 is a tracepoint with three arguments. Declare it with New3.
@@ -265,56 +292,71 @@ func (m *Tracepoint3[A, B, C]) Register(fn func(A, B, C)) (*Probe, error) {
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass3 is one pass of a tracepoint.
+type pass3[A, B, C any] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Tracepoint3[A, B, C]
+	record struct {
+		a A
+		b B
+		c C
+	}
+}
+
 //go:noinline
 func (m *Tracepoint3[A, B, C]) fire(a A, b B, c C) {
+	pass := pass3[A, B, C]{nil, nil, m, struct {
+		a A
+		b B
+		c C
+	}{a, b, c}}
 	s := m.loaded()
-	if s == nil {
-		return // armed is set after state: a copy of a tracepoint, which is none
+	if s == nil || atomic.LoadUint32(&pass.point.armed) == 0 {
+		return // a copy of a tracepoint, which is none; or a site that is live a moment longer than its word
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() {
-			(*(*func(A, B, C))(unsafe.Pointer(&p.Func)))(a, b, c)
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B, C))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Tracepoint3[A, B, C]) resume(call *point.Caller, after *point.Probe, a A, b B, c C) {
-	s, p := m.loaded(), after
+func (m *Tracepoint3[A, B, C]) resume(pass *pass3[A, B, C]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() && p.After(after) {
-			(*(*func(A, B, C))(unsafe.Pointer(&p.Func)))(a, b, c)
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B, C))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c)
 		}
+
 	}
-	p = nil
 }
 
 // Tracepoint4 is a tracepoint with four arguments. Declare it with New4.
@@ -342,56 +384,73 @@ func (m *Tracepoint4[A, B, C, D]) Register(fn func(A, B, C, D)) (*Probe, error) 
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass4 is one pass of a tracepoint.
+type pass4[A, B, C, D any] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Tracepoint4[A, B, C, D]
+	record struct {
+		a A
+		b B
+		c C
+		d D
+	}
+}
+
 //go:noinline
 func (m *Tracepoint4[A, B, C, D]) fire(a A, b B, c C, d D) {
+	pass := pass4[A, B, C, D]{nil, nil, m, struct {
+		a A
+		b B
+		c C
+		d D
+	}{a, b, c, d}}
 	s := m.loaded()
-	if s == nil {
-		return // armed is set after state: a copy of a tracepoint, which is none
+	if s == nil || atomic.LoadUint32(&pass.point.armed) == 0 {
+		return // a copy of a tracepoint, which is none; or a site that is live a moment longer than its word
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() {
-			(*(*func(A, B, C, D))(unsafe.Pointer(&p.Func)))(a, b, c, d)
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B, C, D))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Tracepoint4[A, B, C, D]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D) {
-	s, p := m.loaded(), after
+func (m *Tracepoint4[A, B, C, D]) resume(pass *pass4[A, B, C, D]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() && p.After(after) {
-			(*(*func(A, B, C, D))(unsafe.Pointer(&p.Func)))(a, b, c, d)
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B, C, D))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d)
 		}
+
 	}
-	p = nil
 }
 
 // Tracepoint5 is a tracepoint with five arguments. Declare it with New5.
@@ -419,56 +478,75 @@ func (m *Tracepoint5[A, B, C, D, E]) Register(fn func(A, B, C, D, E)) (*Probe, e
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass5 is one pass of a tracepoint.
+type pass5[A, B, C, D, E any] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Tracepoint5[A, B, C, D, E]
+	record struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+	}
+}
+
 //go:noinline
 func (m *Tracepoint5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
+	pass := pass5[A, B, C, D, E]{nil, nil, m, struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+	}{a, b, c, d, e}}
 	s := m.loaded()
-	if s == nil {
-		return // armed is set after state: a copy of a tracepoint, which is none
+	if s == nil || atomic.LoadUint32(&pass.point.armed) == 0 {
+		return // a copy of a tracepoint, which is none; or a site that is live a moment longer than its word
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() {
-			(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.Func)))(a, b, c, d, e)
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Tracepoint5[A, B, C, D, E]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E) {
-	s, p := m.loaded(), after
+func (m *Tracepoint5[A, B, C, D, E]) resume(pass *pass5[A, B, C, D, E]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() && p.After(after) {
-			(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.Func)))(a, b, c, d, e)
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e)
 		}
+
 	}
-	p = nil
 }
 
 // Tracepoint6 is a tracepoint with six arguments. Declare it with New6.
@@ -496,56 +574,77 @@ func (m *Tracepoint6[A, B, C, D, E, F]) Register(fn func(A, B, C, D, E, F)) (*Pr
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass6 is one pass of a tracepoint.
+type pass6[A, B, C, D, E, F any] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Tracepoint6[A, B, C, D, E, F]
+	record struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+		f F
+	}
+}
+
 //go:noinline
 func (m *Tracepoint6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
+	pass := pass6[A, B, C, D, E, F]{nil, nil, m, struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+		f F
+	}{a, b, c, d, e, f}}
 	s := m.loaded()
-	if s == nil {
-		return // armed is set after state: a copy of a tracepoint, which is none
+	if s == nil || atomic.LoadUint32(&pass.point.armed) == 0 {
+		return // a copy of a tracepoint, which is none; or a site that is live a moment longer than its word
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e, f)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() {
-			(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f)
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Tracepoint6[A, B, C, D, E, F]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F) {
-	s, p := m.loaded(), after
+func (m *Tracepoint6[A, B, C, D, E, F]) resume(pass *pass6[A, B, C, D, E, F]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e, f)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() && p.After(after) {
-			(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f)
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f)
 		}
+
 	}
-	p = nil
 }
 
 // Tracepoint7 is a tracepoint with seven arguments. Declare it with New7.
@@ -573,56 +672,79 @@ func (m *Tracepoint7[A, B, C, D, E, F, G]) Register(fn func(A, B, C, D, E, F, G)
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass7 is one pass of a tracepoint.
+type pass7[A, B, C, D, E, F, G any] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Tracepoint7[A, B, C, D, E, F, G]
+	record struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+		f F
+		g G
+	}
+}
+
 //go:noinline
 func (m *Tracepoint7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
+	pass := pass7[A, B, C, D, E, F, G]{nil, nil, m, struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+		f F
+		g G
+	}{a, b, c, d, e, f, g}}
 	s := m.loaded()
-	if s == nil {
-		return // armed is set after state: a copy of a tracepoint, which is none
+	if s == nil || atomic.LoadUint32(&pass.point.armed) == 0 {
+		return // a copy of a tracepoint, which is none; or a site that is live a moment longer than its word
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e, f, g)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() {
-			(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f, g)
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f, pass.record.g)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Tracepoint7[A, B, C, D, E, F, G]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F, g G) {
-	s, p := m.loaded(), after
+func (m *Tracepoint7[A, B, C, D, E, F, G]) resume(pass *pass7[A, B, C, D, E, F, G]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e, f, g)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() && p.After(after) {
-			(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f, g)
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f, pass.record.g)
 		}
+
 	}
-	p = nil
 }
 
 // Tracepoint8 is a tracepoint with eight arguments. Declare it with New8.
@@ -650,54 +772,79 @@ func (m *Tracepoint8[A, B, C, D, E, F, G, H]) Register(fn func(A, B, C, D, E, F,
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
 }
 
+// pass8 is one pass of a tracepoint.
+type pass8[A, B, C, D, E, F, G, H any] struct {
+	at     *point.Node // the probe that is being called
+	call   *point.Call
+	point  *Tracepoint8[A, B, C, D, E, F, G, H]
+	record struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+		f F
+		g G
+		h H
+	}
+}
+
 //go:noinline
 func (m *Tracepoint8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G, h H) {
+	pass := pass8[A, B, C, D, E, F, G, H]{nil, nil, m, struct {
+		a A
+		b B
+		c C
+		d D
+		e E
+		f F
+		g G
+		h H
+	}{a, b, c, d, e, f, g, h}}
 	s := m.loaded()
-	if s == nil {
-		return // armed is set after state: a copy of a tracepoint, which is none
+	if s == nil || atomic.LoadUint32(&pass.point.armed) == 0 {
+		return // a copy of a tracepoint, which is none; or a site that is live a moment longer than its word
 	}
-	call := s.Enter()
-	if call == nil {
+	pass.call = s.Enter()
+	if pass.call == nil {
 		return
 	}
-	var p *point.Probe
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e, f, g, h)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(&pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() {
-			(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f, g, h)
+	for pass.at = s.First(); pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f, pass.record.g, pass.record.h)
 		}
+
 	}
-	p = nil
 }
 
 // resume calls the probes that come after one that panicked.
-func (m *Tracepoint8[A, B, C, D, E, F, G, H]) resume(call *point.Caller, after *point.Probe, a A, b B, c C, d D, e E, f F, g G, h H) {
-	s, p := m.loaded(), after
+func (m *Tracepoint8[A, B, C, D, E, F, G, H]) resume(pass *pass8[A, B, C, D, E, F, G, H]) {
 	defer func() {
-		if p != nil { // it panicked, or ended the goroutine
+		if pass.at != nil { // its probe panicked, or ended the goroutine
 			if v := recover(); v != nil {
-				p.Panicked(v)
-				m.resume(call, p, a, b, c, d, e, f, g, h)
+				pass.at.Probe.Panicked(v)
+				pass.point.resume(pass)
 				return
 			}
 		}
-		call.Leave()
+		pass.call.Leave()
 	}()
 
-	for _, p = range s.Probes() {
-		if !p.Dead() && p.After(after) {
-			(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.Func)))(a, b, c, d, e, f, g, h)
+	for pass.at = pass.at.Next; pass.at != nil; pass.at = pass.at.Next {
+		if p := pass.at.Probe; !p.Dead() {
+			(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f, pass.record.g, pass.record.h)
 		}
+
 	}
-	p = nil
 }

@@ -39,6 +39,7 @@ func (s *State) Disarm(word *uint32) bool {
 // Sites of an optimized program are patched behind it. If they cannot be made live, the word
 // is put back; if they cannot be made dead they are left to find the word zero.
 func (s *State) setArms(word *uint32, n int) error {
+	s.settle()
 	was, is := min(s.arms, math.MaxUint16), min(n, math.MaxUint16)
 	atomic.AddUint32(word, uint32(is-was)*OneArm)
 	if err := patch.Set(word); err != nil {

@@ -5,7 +5,7 @@
 // # How a probe is called without a lock, and Unregister still waits
 //
 // Every goroutine that calls probes has a record, found by the address of its g, in which it
-// notes the point it is in. Only that goroutine writes its record, so entering and leaving
+// notes the points it is in. Only that goroutine writes its record, so entering and leaving
 // are plain stores; this is the hazard pointer (M. Michael, IEEE TPDS 15(6), 2004) turned
 // around: what is protected is not memory but the fact that a probe is not running.
 //
@@ -17,8 +17,8 @@
 //     plainly, membarrier(2) or a stop of the world does it; elsewhere callers' stores are
 //     sequentially consistent and no fence is needed.
 //     Otherwise the caller's store could still sit in its processor's buffer.
-//  4. A record carries a count of entries beside each note. Unregister waits until the note
-//     or the count changes. Otherwise a caller that always comes back would starve it.
+//  4. The note is a count, odd while the goroutine is inside. Unregister waits until it
+//     changes. Otherwise a caller that always comes back would starve it.
 //  5. A record is published in the table before its goroutine first notes anything, and never
 //     leaves it. Otherwise a caller could be overlooked. Records are as many as the runtime's
 //     own descriptors of goroutines, which it reuses and never frees.

@@ -9,100 +9,133 @@ import (
 // goroutine has meanwhile. The descriptor never moves.
 func getg() uintptr
 
-func (s *State) address() uintptr { return uintptr(unsafe.Pointer(s)) }
+// A Call is what one goroutine knows of one point that it passes.
+type Call struct {
+	point unsafe.Pointer // a *State
+
+	// count goes up by one when the goroutine enters the point and when it leaves it: it is
+	// inside while count is odd. Half of it are hits that are not yet added to the point's own:
+	// adding each at once would make all processors write one word.
+	count uintptr
+
+	scratch any // kept for the next call: see Scratch
+}
+
+func (c *Call) of(s *State) bool { return atomic.LoadPointer(&c.point) == unsafe.Pointer(s) }
+func (c *Call) inside() bool     { return c.count&1 != 0 }
+
+// home returns the call that is looked at first for a point.
+func (c *caller) home(s *State) *Call {
+	return (*Call)(unsafe.Add(unsafe.Pointer(c), atomic.LoadUintptr(&s.home)))
+}
+
+var settled atomic.Uint32
+
+// settle gives the point a home of its own, as long as there are no more points than homes;
+// s.mu is held.
+func (s *State) settle() {
+	if !s.settled {
+		s.settled = true
+		atomic.StoreUintptr(&s.home, uintptr(settled.Add(1)%maxDepth)*unsafe.Sizeof(Call{}))
+	}
+}
 
 // Enter begins a call of the point's probes and counts the hit. It returns nil when the
 // probes must not be called: a probe of this point has marked it, or too many lie in between.
 // Between Enter and Leave the probes are loaded and called.
-func (s *State) Enter() *Caller {
+func (s *State) Enter() *Call {
 	g := getg()
-	c := tables.current.Load().first(g)
-	if c == nil || c.g != g {
-		c = lookup(g)
+	caller := (*table)(atomic.LoadPointer(&current)).at(g, 0)
+	c := caller.home(s)
+	if caller.g != g { // three tests, because of one the compiler makes a value first
+		return s.enter(g)
 	}
-	c.acquire()
-	if t := c.tally(s); t.point.Load() != s {
-		t.take(s)
-	} else {
-		put(&t.hits, t.hits+1)
+	if !c.of(s) {
+		return s.enter(g)
 	}
-	f := &c.frames[0]
-	if c.depth != 0 {
-		if f = c.nested(s); f == nil {
-			return nil
-		}
+	caller.acquire()
+	if c.inside() {
+		return s.enter(g)
 	}
-	c.depth++
-	put(&f.entries, f.entries+1)
-	put(&f.point, s.address()) // invariant 1: before the caller loads the probes
+	put(&c.count, c.count+1) // invariant 1: before the caller loads the probes
 	return c
 }
 
-// nested returns the frame for a pass that a probe makes, nil when it may call no probe.
+// Leave ends what Enter began.
+func (c *Call) Leave() {
+	put(&c.count, c.count+1)
+	c.release()
+}
+
+// enter is Enter where the record is not where it is looked for first.
 //
 //go:noinline
-func (c *Caller) nested(s *State) *frame {
-	if c.depth == maxDepth {
+func (s *State) enter(g uintptr) *Call {
+	c := s.call(g)
+	if c == nil {
+		s.hits.Add(1)
 		s.nested.Add(1)
 		return nil
 	}
-	for i := range c.depth {
-		if c.frames[i].point == s.address() {
-			s.nested.Add(1)
-			return nil
-		}
-	}
-	return &c.frames[c.depth]
+	put(&c.count, c.count+1)
+	return c
 }
-
-// Leave ends what Enter began.
-func (c *Caller) Leave() {
-	c.depth--
-	put(&c.frames[c.depth].point, 0)
-	c.release()
-}
-
-// Scratch is where the innermost call keeps what it wants to use again in later calls of
-// this goroutine.
-func (c *Caller) Scratch() *any { return &c.frames[c.depth-1].scratch }
 
 // Count counts a hit that calls no probe.
 func (s *State) Count() {
-	c := current()
-	c.acquire()
-	if t := c.tally(s); t.point.Load() != s {
-		t.take(s)
+	if c := s.call(getg()); c != nil {
+		put(&c.count, c.count+2)
+		c.release()
 	} else {
-		put(&t.hits, t.hits+1)
+		s.hits.Add(1)
 	}
-	c.release()
 }
 
-// tally returns where this goroutine counts hits of a point, among others.
-func (c *Caller) tally(s *State) *tally {
-	return &c.tallies[s.address()>>7%uintptr(len(c.tallies))] // states are some 128 bytes apart
+// Scratch is where a call keeps what it wants to use again in later calls of this goroutine.
+func (c *Call) Scratch() *any { return &c.scratch }
+
+// call returns what this goroutine, whose descriptor is g, knows of the point: nil when it is
+// in the point, or in too many.
+func (s *State) call(g uintptr) *Call {
+	caller := lookup(g)
+	caller.acquire()
+	free := caller.home(s)
+	for i := range caller.calls {
+		switch c := &caller.calls[i]; {
+		case c.of(s) && c.inside():
+			return nil
+		case c.of(s):
+			return c
+		case c.inside():
+		case free.inside() || free.point != nil && c.point == nil:
+			free = c
+		}
+	}
+	if free.inside() {
+		return nil
+	}
+	free.take(s)
+	return free
 }
 
-// take makes the tally that of another point, and counts one hit. A reader may meanwhile count
-// hits twice, never too few.
-//
-//go:noinline
-func (t *tally) take(s *State) {
-	if was := t.point.Load(); was != nil {
-		was.hits.Add(uint64(t.hits))
+// take makes the call one of another point. A reader may meanwhile count hits twice, never
+// too few.
+func (c *Call) take(s *State) {
+	if was := (*State)(c.point); was != nil {
+		was.hits.Add(uint64(c.count / 2))
 	}
-	put(&t.hits, 1)
-	t.point.Store(s)
+	put(&c.count, 0)
+	atomic.StorePointer(&c.point, unsafe.Pointer(s))
 }
 
 // Hits returns how often the point was passed while enabled: exactly, once it is not passed
 // any more.
 func (s *State) Hits() uint64 {
 	var sum uint64
-	each(func(c *Caller) {
-		for i := range c.tallies {
-			if t := &c.tallies[i]; t.point.Load() == s {
-				sum += uint64(atomic.LoadUintptr(&t.hits))
+	each(func(caller *caller) {
+		for i := range caller.calls {
+			if c := &caller.calls[i]; c.of(s) {
+				sum += (uint64(atomic.LoadUintptr(&c.count)) + 1) / 2
 			}
 		}
 	})

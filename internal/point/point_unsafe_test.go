@@ -50,7 +50,8 @@ func TestRecords(t *testing.T) {
 	for range goroutines {
 		done.Go(func() {
 			c := s.Enter()
-			if c == nil || c.g != getg() {
+			own := find(getg())
+			if c == nil || own == nil || own.g != getg() || c != own.home(&s) {
 				wrong.Add(1)
 			}
 			if _, dup := records.LoadOrStore(c, true); dup {
@@ -58,7 +59,7 @@ func TestRecords(t *testing.T) {
 			}
 			inside.Done()
 			<-start
-			if find(getg()) != c || !InsideProbe() {
+			if find(getg()) != own || !InsideProbe() {
 				wrong.Add(1)
 			}
 			c.Leave()
@@ -137,7 +138,7 @@ func TestWaitIsNotStarved(t *testing.T) {
 
 func TestDepthIsBounded(t *testing.T) {
 	states := make([]State, maxDepth+1)
-	var calls []*Caller
+	var calls []*Call
 	for i := range states {
 		c := states[i].Enter()
 		if (c == nil) != (i == maxDepth) {

@@ -22,16 +22,12 @@ type Probe struct {
 	// where arming is apart from connecting.
 	Arms *uint32
 
-	state  *State
-	serial uint64
-	dead   atomic.Bool
+	state *State
+	dead  atomic.Bool
 }
 
 // Dead reports whether the probe was disconnected after the caller loaded the list.
 func (p *Probe) Dead() bool { return p.dead.Load() }
-
-// After reports whether the probe was connected later than other.
-func (p *Probe) After(other *Probe) bool { return p.serial > other.serial }
 
 // Disconnect takes the probe off its point's list and reports whether it was on it. Calls in
 // progress go on: see Wait.

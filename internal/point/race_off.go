@@ -2,5 +2,5 @@
 
 package point
 
-func (c *Caller) acquire() {}
-func (c *Caller) release() {}
+func (c *caller) acquire() {}
+func (c *Call) release()   {}

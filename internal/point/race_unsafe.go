@@ -8,7 +8,12 @@ import (
 )
 
 // A record passes from a goroutine that ended to one that got its descriptor. The scheduler
-// orders the two, which the race detector does not see: it is told.
+// orders the two, which the race detector does not see: it is told, by each call of the record.
 
-func (c *Caller) acquire() { runtime.RaceAcquire(unsafe.Pointer(c)) }
-func (c *Caller) release() { runtime.RaceReleaseMerge(unsafe.Pointer(c)) }
+func (c *caller) acquire() {
+	for i := range c.calls {
+		runtime.RaceAcquire(unsafe.Pointer(&c.calls[i]))
+	}
+}
+
+func (c *Call) release() { runtime.RaceReleaseMerge(unsafe.Pointer(c)) }

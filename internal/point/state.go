@@ -11,22 +11,44 @@ import (
 // State is what a point needs once somebody looks at it. Points keep theirs for good, so a
 // site may hold it for as long as it likes.
 type State struct {
+	// home is where goroutines keep their Call of the point, if it is free: a distance from the
+	// first.
+	home    uintptr
+	settled bool
+
 	mu     sync.Mutex
 	arms   int
-	serial uint64                   // of the last probe
-	probes atomic.Pointer[[]*Probe] // in the order they were connected
+	probes atomic.Pointer[Node] // in the order they were connected
 
 	hits, nested, panics atomic.Uint64
 
 	waiting sync.Mutex // one waiter at a time: it looks at every goroutine's record
 }
 
+// Node is a place in a list of probes, which never changes.
+type Node struct {
+	Probe *Probe
+	Next  *Node
+}
+
+// First returns the list of probes to call, in the order they were connected.
+func (s *State) First() *Node { return s.probes.Load() }
+
 // Probes returns the probes to call, in the order they were connected.
 func (s *State) Probes() []*Probe {
-	if list := s.probes.Load(); list != nil {
-		return *list
+	var list []*Probe
+	for n := s.First(); n != nil; n = n.Next {
+		list = append(list, n.Probe)
 	}
-	return nil
+	return list
+}
+
+func (s *State) setProbes(list []*Probe) {
+	var first *Node
+	for _, p := range slices.Backward(list) {
+		first = &Node{p, first}
+	}
+	s.probes.Store(first)
 }
 
 // Nested returns how many passes called no probe because a probe of the point made them.
@@ -46,14 +68,13 @@ func (s *State) Arms() int {
 func (s *State) Connect(p *Probe) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.serial++
-	p.state, p.serial = s, s.serial
-	before := s.Probes()
-	list := append(slices.Clone(before), p)
-	s.probes.Store(&list)
+	p.state = s
+	s.settle()
+	before := s.First()
+	s.setProbes(append(s.Probes(), p))
 	if p.Arms != nil {
 		if err := s.setArms(p.Arms, s.arms+1); err != nil {
-			s.probes.Store(&before)
+			s.probes.Store(before)
 			return err
 		}
 	}
@@ -68,8 +89,7 @@ func (s *State) disconnect(p *Probe) bool {
 	if !slices.Contains(list, p) {
 		return false
 	}
-	list = slices.DeleteFunc(slices.Clone(list), func(q *Probe) bool { return q == p })
-	s.probes.Store(&list)
+	s.setProbes(slices.DeleteFunc(list, func(q *Probe) bool { return q == p }))
 	if p.Arms != nil {
 		_ = s.setArms(p.Arms, s.arms-1) // which reports errors of arming only
 	}
@@ -81,20 +101,23 @@ func (s *State) wait() {
 	s.waiting.Lock()
 	defer s.waiting.Unlock()
 	fence() // invariant 2
-	each(func(c *Caller) {
-		for i := range c.frames {
-			s.waitFor(&c.frames[i])
+	each(func(caller *caller) {
+		for i := range caller.calls {
+			s.waitFor(&caller.calls[i])
 		}
 	})
 }
 
-// waitFor waits until a frame is of another call than the one that it is of now.
-func (s *State) waitFor(f *frame) {
-	if atomic.LoadUintptr(&f.point) != s.address() {
+// waitFor waits until a goroutine that is in the point has left it. It may have come back since.
+func (s *State) waitFor(c *Call) {
+	if !c.of(s) {
 		return
 	}
-	entries := atomic.LoadUintptr(&f.entries)
-	for pause := time.Microsecond; atomic.LoadUintptr(&f.point) == s.address() && atomic.LoadUintptr(&f.entries) == entries; {
+	count := atomic.LoadUintptr(&c.count)
+	if count&1 == 0 {
+		return
+	}
+	for pause := time.Microsecond; c.of(s) && atomic.LoadUintptr(&c.count) == count; {
 		if pause < time.Millisecond {
 			runtime.Gosched()
 			pause *= 2

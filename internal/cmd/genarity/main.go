@@ -32,7 +32,10 @@ func main() {
 }
 
 // arity holds the pieces of text that differ between arities.
-type arity struct{ N int }
+type arity struct {
+	N     int
+	value bool // pass is a variable, not a pointer to one
+}
 
 func (a arity) list(format string) string {
 	parts := make([]string, a.N)
@@ -57,6 +60,18 @@ func (a arity) Types() string      { return a.list("T") }
 func (a arity) Params() string     { return a.list("v T") }
 func (a arity) Args() string       { return a.list("v") }
 
+// Members returns the arguments as members of the record.
+func (a arity) Members() string { return a.list("pass.record.v") }
+
+// Value is for text in which pass is a variable, and Reference what makes a pointer of it.
+func (a arity) Value() arity { return arity{a.N, true} }
+func (a arity) Reference() string {
+	if a.value {
+		return "&"
+	}
+	return ""
+}
+
 // Fields returns the members of the record's struct.
 func (a arity) Fields() string { return strings.ReplaceAll(a.list("v T"), ",", ";") }
 
@@ -64,7 +79,7 @@ func (a arity) Fields() string { return strings.ReplaceAll(a.list("v T"), ",", "
 func (a arity) Each(statement string) string {
 	lines := make([]string, a.N)
 	for i := range lines {
-		lines[i] = strings.NewReplacer("(i,", fmt.Sprintf("(%d,", i), "&v", "&"+string(rune('a'+i))).Replace(statement)
+		lines[i] = strings.NewReplacer("(i,", fmt.Sprintf("(%d,", i), ".v)", "."+string(rune('a'+i))+")").Replace(statement)
 	}
 	return strings.Join(lines, "\n\t")
 }
@@ -86,7 +101,7 @@ func (a arity) Plural() string {
 func run(text, out string) error {
 	var arities []arity
 	for n := range markerabi.MaxArity + 1 {
-		arities = append(arities, arity{n})
+		arities = append(arities, arity{N: n})
 	}
 	var b bytes.Buffer
 	if err := template.Must(template.New("").Parse(text)).Execute(&b, arities); err != nil {
