@@ -31,6 +31,10 @@ func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
 		return nil, err
 	}
 	d := o.orDefault()
+	markers, err := withStrings(markers, d.Strings, d.Later == nil)
+	if err != nil {
+		return nil, err
+	}
 	if err := checkKey(markers, d.By); err != nil {
 		return nil, err
 	}

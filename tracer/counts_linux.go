@@ -20,6 +20,10 @@ func newCounts(t Target, markers []*Marker, o Options) (counts, error) {
 		return nil, err
 	}
 	defer p.close()
+	if err := p.bindWhere(o.Where); err != nil {
+		w.close()
+		return nil, err
+	}
 	c, err := p.count(markers, o, w)
 	if err != nil {
 		w.close()
@@ -85,11 +89,18 @@ type kernelCounts struct {
 }
 
 func (c *kernelCounts) add(markers []*Marker, linkers []*File, t Target) error {
+	markers, err := withStrings(markers, c.o.Strings, false)
+	if err != nil {
+		return err
+	}
 	p, err := prepareLater(t, markers, linkers, func(marker, _ int) int { return marker })
 	if err != nil {
 		return err
 	}
 	defer p.close()
+	if err := p.bindWhere(c.o.Where); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.Add(p.files, len(markers), c.w.options(t, c.o)); err != nil {

@@ -27,6 +27,7 @@ type probe struct {
 	record *schema.Marker // nil: operands
 	shift  int64          // how far behind the note's location it sits
 	errs   []error        // for each operand why it has no value
+	texts  []int          // for each field which text of the plan it is, -1 for numbers
 }
 
 // newProbe plans what the events of a marker's site carry.
@@ -41,7 +42,7 @@ func newProbe(m *Marker, site int, shift int64) (*probe, error) {
 			p.plan.Goid = m.File.goid
 		}
 		p.record = nil
-		return p, nil
+		return p, p.planTexts(shift)
 	}
 	size := 0
 	var strings []int
@@ -61,7 +62,11 @@ func (p *probe) values(raw *bpf.Raw, maxString int) []Value {
 	values := make([]Value, len(p.marker.Fields))
 	if p.record == nil {
 		for i := range values {
-			values[i] = p.operand(raw, i)
+			if f := &p.marker.Fields[i]; p.texts[i] >= 0 {
+				values[i] = p.text(raw, f, p.texts[i], maxString)
+			} else {
+				values[i] = p.operand(raw, f)
+			}
 		}
 		return values
 	}
@@ -97,7 +102,7 @@ func (p *probe) field(raw *bpf.Raw, f *schema.Field, text, maxString int) Value 
 	switch {
 	case !ok:
 		v.Err = errShort
-	case raw.ValueFailed(text):
+	case raw.TextFailed(p.plan, text):
 		v.Err = errMemory
 	default:
 		v.Text = append([]byte{}, kept...)
@@ -105,9 +110,10 @@ func (p *probe) field(raw *bpf.Raw, f *schema.Field, text, maxString int) Value 
 	return v
 }
 
-// operand reads argument i.
-func (p *probe) operand(raw *bpf.Raw, i int) Value {
+// operand reads the operand that a field is.
+func (p *probe) operand(raw *bpf.Raw, f *Field) Value {
 	ops := p.marker.Sites[p.site].Operands
+	i := f.Operand - 1
 	if i >= len(ops) {
 		return Value{Err: errNone}
 	}
@@ -116,11 +122,11 @@ func (p *probe) operand(raw *bpf.Raw, i int) Value {
 	}
 	o := &ops[i]
 	var own field.Kind
-	if k := operandKind(o); !holds(p.marker.Fields[i].Kind, k) {
+	if k := operandKind(o); !f.given && !holds(f.Kind, k) {
 		own = k
 	}
 	if o.Kind == sdt.Constant {
-		return Value{Kind: own, Bits: p.widen(o, i, o.Value)}
+		return Value{Kind: own, Bits: widen(o, f, o.Value)}
 	}
 	bits, ok := raw.Value(i)
 	switch {
@@ -131,12 +137,12 @@ func (p *probe) operand(raw *bpf.Raw, i int) Value {
 	case o.Kind == sdt.Register:
 		bits >>= o.Shift
 	}
-	return Value{Kind: own, Bits: p.widen(o, i, extend(bits, o.Size, o.Signed && !o.Float))}
+	return Value{Kind: own, Bits: widen(o, f, extend(bits, o.Size, o.Signed && !o.Float))}
 }
 
 // widen turns a float32 into a float64 for a field of those, which other sites pass.
-func (p *probe) widen(o *sdt.Operand, i int, bits uint64) uint64 {
-	if o.Float && o.Size == 4 && p.marker.Fields[i].Kind == field.Float64 {
+func widen(o *sdt.Operand, f *Field, bits uint64) uint64 {
+	if o.Float && o.Size == 4 && f.Kind == field.Float64 {
 		return math.Float64bits(float64(math.Float32frombits(uint32(bits))))
 	}
 	return bits

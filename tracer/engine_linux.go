@@ -33,6 +33,10 @@ func newEvents(t Target, markers []*Marker, o Options) (events, error) {
 		return nil, err
 	}
 	defer p.close()
+	if err := p.bindWhere(o.Where); err != nil {
+		w.close()
+		return nil, err
+	}
 	tr, err := bpf.NewTracer(p.files, w.options(t, o))
 	if err != nil {
 		w.close()
@@ -54,11 +58,18 @@ func newEvents(t Target, markers []*Marker, o Options) (events, error) {
 // add is called by one goroutine at a time.
 func (k *kernelEvents) add(markers []*Marker, linkers []*File, t Target) error {
 	known := *k.probes.Load()
+	markers, err := withStrings(markers, k.o.Strings, false)
+	if err != nil {
+		return err
+	}
 	p, err := prepareLater(t, markers, linkers, func(_, probe int) int { return len(known) + probe })
 	if err != nil {
 		return err
 	}
 	defer p.close()
+	if err := p.bindWhere(k.o.Where); err != nil {
+		return err
+	}
 	all := slices.Concat(known, p.probes) // known before the first event comes
 	k.probes.Store(&all)
 	if err := k.Add(p.files, k.w.options(t, k.o)); err != nil {
@@ -119,6 +130,8 @@ func (k *kernelEvents) comm(c [16]byte) string {
 }
 
 func (k *kernelEvents) lost() (uint64, error) { return k.Lost() }
+
+func (k *kernelEvents) filtered() (uint64, error) { return k.Filtered() }
 
 func (k *kernelEvents) ended() <-chan struct{} { return k.w.ended() }
 

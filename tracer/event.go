@@ -28,7 +28,8 @@ type Value struct {
 	Bits uint64
 	// Text holds the bytes of a string or []byte, cut to the option's limit.
 	Text []byte
-	// Len is the length of the original string or []byte, of which Text is a prefix.
+	// Len is the length of the original string or []byte, of which Text is a prefix; -1 when Text
+	// was cut and nothing but a NUL far away says how long it is.
 	Len int
 	// Err says why this event has no value: memory that could not be read, an operand that
 	// cannot be expressed.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/field"
@@ -46,12 +47,11 @@ func (m *Marker) fieldIndex(name string) int {
 			return i
 		}
 	}
-	for i := range m.Fields {
-		if name == fmt.Sprintf("arg%d", i+1) {
-			return i
-		}
+	if n := argument(name); m.Typed && n > 0 && n <= len(m.Fields) {
+		return n - 1
 	}
-	return -1
+	at := m.positional(name)
+	return slices.IndexFunc(m.Fields, func(f Field) bool { return at > 0 && f.Operand == at })
 }
 
 // keyField returns what a name in Options.By means for a marker.
@@ -115,16 +115,24 @@ func (p *probe) keyPart(name string) bpf.Part {
 		f := &p.record.Fields[i]
 		part, err = bpf.FieldPart(p.marker.File.machine, f.Offset, f.Kind.Size(), f.Kind.Signed(), f.Kind.HasLength())
 	} else {
-		ops := p.marker.Sites[p.site].Operands
-		if i >= len(ops) || p.errs[i] != nil || ops[i].Float && ops[i].Size != p.marker.Fields[i].Kind.Size() {
-			return bpf.Part{} // a float32 is no key where other sites pass a float64
-		}
-		part, err = bpf.OperandPart(p.marker.File.machine, &ops[i], p.shift)
+		part, err = p.operandPart(&p.marker.Fields[i])
 	}
 	if err != nil {
 		return bpf.Part{}
 	}
 	return part
+}
+
+func (p *probe) operandPart(f *Field) (bpf.Part, error) {
+	ops, i := p.marker.Sites[p.site].Operands, f.Operand-1
+	if i >= len(ops) || p.errs[i] != nil || ops[i].Float && ops[i].Size != f.Kind.Size() {
+		return bpf.Part{}, nil // a float32 is no key where other sites pass a float64
+	}
+	if f.Kind.HasLength() {
+		t, err := p.textOf(ops, f, p.shift)
+		return bpf.Part{Kind: bpf.PartPointed, Text: t}, err
+	}
+	return bpf.OperandPart(p.marker.File.machine, &ops[i], p.shift)
 }
 
 // keyValue reads part i of a key, by that name and of that field.
@@ -142,6 +150,9 @@ func keyValue(k bpf.RawKey, i int, name string, f *Field) Value {
 		text, n := k.Text(i)
 		if n > math.MaxInt {
 			return Value{Err: errLength}
+		}
+		if f.Operand > 0 && f.length == 0 && n == bpf.KeyText {
+			return Value{Text: bytes.Clone(text[:n-1]), Len: -1}
 		}
 		return Value{Text: bytes.Clone(text), Len: int(n)}
 	}

@@ -26,6 +26,10 @@ func newPairs(t Target, begin, end []*Marker, by pairing, o Options) (pairs, err
 		}
 		s.Key = pr.key([]string{name})
 	})
+	if err := p.bindWhere(o.Where); err != nil {
+		w.close()
+		return nil, err
+	}
 	l, err := bpf.NewLatency(p.files, o.MaxKeys, w.options(t, o))
 	if err != nil {
 		w.close()

@@ -15,11 +15,14 @@ type Marker struct {
 	Name     string
 	// Format is the marker's format string; "" for markers that are not waymark's.
 	Format string
-	// Fields are what its events carry. For markers of other emitters they are arg1…argN
-	// with kinds taken from the operands.
+	// Fields are what its events carry. For markers of other emitters they are arg1…argN with
+	// kinds taken from the operands, unless a catalogue of well-known markers says more.
 	Fields []Field
 	// Typed says that names and types come from waymark's own metadata.
 	Typed bool
+	// Unnamed is why arguments have no names though they are known for a marker of this name, nil
+	// when they have or nothing is known.
+	Unnamed error
 	// Sites are the places where it fires: one per note.
 	Sites []sdt.Site
 	// Counted says that a reference counter guards it.
@@ -46,6 +49,12 @@ type Field struct {
 	Verb string // how the format wants it printed, "" for the kind's own way
 	// Unavailable is the reason why no event has a value for it, nil when they do.
 	Unavailable error
+	// Operand is which of its site's operands it is, or points to it when it is text: the N of argN.
+	// It is 0 for markers whose types are known, which hand over a record.
+	Operand int
+
+	length int  // the operand with the length of text, 0 when a NUL ends it
+	given  bool // its kind does not come from the operands
 }
 
 // File is an executable or shared library that carries markers.

@@ -2,7 +2,6 @@ package tracer
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/field"
@@ -45,6 +44,7 @@ func markersOf(f *File, sites []sdt.Site, doc *schema.Document) []*Marker {
 	for _, m := range all {
 		if !m.Typed {
 			m.Fields = operandFields(f, m.Sites)
+			m.name()
 		}
 	}
 	return all
@@ -54,7 +54,10 @@ func markersOf(f *File, sites []sdt.Site, doc *schema.Document) []*Marker {
 func signature(s *sdt.Site, r *schema.Marker) string {
 	key := s.Provider + "\x00" + s.Name
 	if r != nil {
-		key += fmt.Sprintf("\x00%s\x00%t\x00%q", r.Format, r.Typed, recordFields(r))
+		key += fmt.Sprintf("\x00%s\x00%t", r.Format, r.Typed)
+		for _, f := range r.Fields {
+			key += fmt.Sprintf("\x00%q %q %v %q", f.Name, f.Type, f.Kind, f.Verb)
+		}
 	}
 	return key
 }
@@ -94,7 +97,7 @@ func operandFields(f *File, sites []sdt.Site) []Field {
 			k := operandKind(&ops[j])
 			switch {
 			case j == len(fields):
-				fields = append(fields, Field{Name: fmt.Sprintf("arg%d", j+1), Kind: k})
+				fields = append(fields, Field{Name: fmt.Sprintf("arg%d", j+1), Kind: k, Operand: j + 1})
 				errs = append(errs, unavailable[j])
 			case unavailable[j] != nil: // a site that never has it says nothing about its kind
 			case errs[j] != nil:
@@ -105,7 +108,7 @@ func operandFields(f *File, sites []sdt.Site) []Field {
 		}
 	}
 	for j := range fields {
-		fields[j].Type = strings.TrimPrefix(fields[j].Kind.String(), "unsafe.")
+		fields[j].Type = typeName(fields[j].Kind)
 		fields[j].Unavailable = errs[j]
 	}
 	return fields

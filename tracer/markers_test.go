@@ -38,19 +38,19 @@ func TestMarkersOfOperands(t *testing.T) {
 	}, nil)
 	want := map[string][]Field{
 		"none": nil,
-		"late": {{Name: "arg1", Type: "float32", Kind: field.Float32}}, // of the one site that has it
+		"late": {{Name: "arg1", Type: "float32", Kind: field.Float32, Operand: 1}}, // of the one site that has it
 		"many": {
-			{Name: "arg1", Type: "int64", Kind: field.Int64},
-			{Name: "arg2", Type: "uint64", Kind: field.Uint64},
-			{Name: "arg3", Type: "uint64", Kind: field.Uint64},
-			{Name: "arg4", Type: "float64", Kind: field.Float64, Unavailable: errNoRegister},
+			{Name: "arg1", Type: "int64", Kind: field.Int64, Operand: 1},
+			{Name: "arg2", Type: "uint64", Kind: field.Uint64, Operand: 2},
+			{Name: "arg3", Type: "uint64", Kind: field.Uint64, Operand: 3},
+			{Name: "arg4", Type: "float64", Kind: field.Float64, Unavailable: errNoRegister, Operand: 4},
 		},
 	}
 	got := map[string][]Field{}
 	for _, m := range markers {
 		got[m.Name] = m.Fields
 	}
-	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b error) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b error) bool { return a == b }), cmp.AllowUnexported(Field{})); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
 	if len(f.Problems) != 1 || len(markers[1].Sites) != 1 {

@@ -62,6 +62,15 @@ type Options struct {
 	// UserCounters raises reference counters by writing to the memory of the processes, as is
 	// done on kernels before 4.20, which know none. It needs CAP_SYS_PTRACE.
 	UserCounters bool
+	// Where says which hits count, by what they carry, as in `attempt > 1 && path ~ "/api/*"`: the
+	// language is docs/filters.md's. The kernel decides it, and a hit of which it does not hold has no
+	// event. "" is every hit. What is wrong with it is a *WhereError.
+	Where string
+	// Strings are arguments to read as text, of which SDT notes say only that they are numbers: by
+	// the name of a field or as argN. "arg1" points to text that a NUL ends, "arg1:arg2" to text
+	// whose length is arg2. Markers without such an argument are left as they are; a name that none
+	// has is a *NoFieldError. Events then have markers of their own, with such fields.
+	Strings []string
 	// By breaks counts down: by "pid", "tid", "comm" (the thread's name), "cpu", "goroutine",
 	// and by fields of the markers, by name or as "arg1" and so on. Several are told apart
 	// together. A name that no marker has is a *NoFieldError. At most 8, four of them strings.

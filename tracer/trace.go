@@ -13,6 +13,7 @@ type events interface {
 	next(context.Context) (*Event, error)
 	lost() (uint64, error)
 	ended() <-chan struct{}
+	filtered() (uint64, error)
 	stop() error
 	Close() error
 }
@@ -23,7 +24,12 @@ func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
 	if err := t.checkAttach(markers, o); err != nil {
 		return nil, err
 	}
-	engine, err := newEvents(t, markers, o.orDefault())
+	d := o.orDefault()
+	markers, err := withStrings(markers, d.Strings, d.Later == nil)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := newEvents(t, markers, d)
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +41,11 @@ func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
 // after Close. Events come in the order in which their probes began to write them.
 func (t *Tracer) Next(ctx context.Context) (*Event, error) { return t.engine.next(ctx) }
 
+// Filtered returns how many hits so far Options.Where does not hold of.
+func (t *Tracer) Filtered() (uint64, error) { return t.engine.filtered() }
+
 // Lost returns how many events found the buffer full so far. Together with the events
-// returned it is every hit: after Stop, exactly.
+// returned, and Filtered, it is every hit: after Stop, exactly.
 func (t *Tracer) Lost() (uint64, error) { return t.engine.lost() }
 
 // Ended returns a channel that is closed when the last process of the target has ended. It is nil,

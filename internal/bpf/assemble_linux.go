@@ -2,7 +2,9 @@ package bpf
 
 import (
 	"fmt"
+	"runtime"
 
+	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/waymark-trace/waymark/sdt"
@@ -27,7 +29,7 @@ type traceProgram struct {
 	ins asm.Instructions
 	// record and g are the offsets of the target's registers.
 	record, g int16
-	// ring and lost are the maps' descriptors.
+	// ring and lost are the maps' descriptors: lost counts hits without an event.
 	ring, lost int
 	maxString  int
 	// sleepable programs may fault the target's pages in.
@@ -36,7 +38,28 @@ type traceProgram struct {
 	pids      *pidNamespace
 	filter    asm.Instructions // who is not let in
 	numbers   int              // how often process was generated
+	patterns  int              // the map of conditions' patterns
 	next      string           // label of the next instruction
+	labels    int              // how many unique ones there are
+}
+
+// piece is what a program does at the sites of one cookie.
+type piece struct {
+	plan  *Plan
+	where *Where // nil for all hits
+}
+
+// newProgram returns what all programs have in common. patterns may be nil.
+func newProgram(patterns *ebpf.Map, o Options) (a traceProgram, err error) {
+	if a.record, a.g, err = goRegisters(Machine(runtime.GOARCH)); err != nil {
+		return a, err
+	}
+	if patterns != nil {
+		a.patterns = patterns.FD()
+	}
+	a.filter = o.Watch.filter()
+	a.pids, err = ownPIDNamespace()
+	return a, err
 }
 
 func (a *traceProgram) emit(ins ...asm.Instruction) {
@@ -58,22 +81,30 @@ func (a *traceProgram) label(format string, args ...any) {
 	a.next = name
 }
 
-// assemble returns the program. An attach cookie is the plan's index in plans in its upper
-// half and the site in its lower.
-func (a *traceProgram) assemble(plans []*Plan) asm.Instructions {
-	a.ins, a.next = nil, "trace"
+// assemble returns the program. An attach cookie is the index in pieces in its upper half and
+// the site in its lower.
+func (a *traceProgram) assemble(pieces []piece) asm.Instructions {
+	a.ins, a.next, a.labels = nil, "trace", 0
 	a.emit(asm.Mov.Reg(asm.R6, asm.R1))
 	a.emit(a.filter...)
 	a.emit(asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord))
 	a.emit(loadCookie(asm.R6, a.cookie)...)
 	a.emit(asm.StoreMem(asm.RFP, stackCookie, asm.R0, asm.DWord))
 	a.emit(asm.Mov.Reg(asm.R8, asm.R0), asm.RSh.Imm(asm.R8, 32))
-	a.dispatch(0, len(plans))
-	for i, p := range plans {
+	a.dispatch(0, len(pieces))
+	filtered := false
+	for i, p := range pieces {
 		a.label("plan%d", i)
-		a.plan(i, p)
+		a.where(p.where, "filtered")
+		a.plan(i, p.plan)
+		filtered = filtered || p.where != nil
 	}
 	a.tail()
+	if filtered {
+		a.label("filtered")
+		a.emit(asm.StoreImm(asm.RFP, stackScratch, missedFiltered, asm.Word))
+		a.emit(increment(a.lost, stackScratch, "out2")...)
+	}
 	return a.ins
 }
 
@@ -117,15 +148,15 @@ func (a *traceProgram) plan(n int, p *Plan) {
 			a.failed(i)
 		}
 	}
-	if len(p.Strings) == 0 {
+	if p.strings() == 0 {
 		a.reserve(offBody + p.bodySize())
 		a.emit(asm.StoreImm(asm.R7, offSlot, 0, asm.Word))
 	} else {
 		a.reserveStrings(n, p, gather)
 	}
 	a.copyBody(p, gather)
-	for i, at := range p.Strings {
-		a.text(n, i, p, gather+int16(at))
+	for i := range p.strings() {
+		a.text(n, i, p, gather)
 	}
 	a.emit(asm.Ja.Label("tail"))
 }

@@ -17,6 +17,8 @@ type Site struct {
 	Key Key
 	// End says of a latency's site that it ends what others begin.
 	End bool
+	// Where says which hits count, nil for all.
+	Where *Where
 }
 
 // File is an executable or library and the sites in it.

@@ -21,7 +21,8 @@ type Counter struct {
 // countArray holds the counters of n indices.
 type countArray struct {
 	*ebpf.Map
-	n int
+	n        int
+	patterns *ebpf.Map // of conditions, nil for none
 }
 
 // NewCounter attaches to the sites and counts for indices below n.
@@ -67,22 +68,46 @@ func countUnits(files []File, n int, o Options) (countArray, []unit, error) {
 	if err != nil {
 		return countArray{}, nil, fmt.Errorf("creating %d counters: %w", n, err)
 	}
-	u := unit{name: "waymark_count", assemble: func(_ Mode, cookie *uint64) asm.Instructions {
-		return join(o.Watch.filter(), countProgram(m.FD(), cookie))
-	}}
-	for i := range files {
-		for j := range files[i].Sites {
-			u.sites = append(u.sites, place(files, i, j, uint64(files[i].Sites[j].Index)))
-		}
+	a := countArray{Map: m, n: n}
+	if a.patterns, err = newPatterns(files); err != nil {
+		return countArray{}, nil, errors.Join(err, a.close())
 	}
-	return countArray{m, n}, []unit{u}, nil
+	base, err := newProgram(a.patterns, o)
+	if err != nil {
+		return countArray{}, nil, errors.Join(err, a.close())
+	}
+	return a, base.countUnits(files, m.FD()), nil
 }
 
 func (a countArray) close() error {
 	if a.Map == nil {
 		return nil
 	}
-	return a.Close()
+	return errors.Join(a.Close(), a.patterns.Close())
+}
+
+// countUnits returns a program for each condition.
+func (base traceProgram) countUnits(files []File, array int) []unit {
+	var units []unit
+	known := map[string]int{}
+	for i := range files {
+		for j := range files[i].Sites {
+			s := &files[i].Sites[j]
+			u, ok := known[s.Where.key()]
+			if !ok {
+				u = len(units)
+				known[s.Where.key()] = u
+				units = append(units, unit{name: "waymark_count", sleepable: s.Where != nil,
+					assemble: func(m Mode, cookie *uint64) asm.Instructions {
+						a := base
+						a.sleepable, a.cookie = m == Multi, cookie
+						return a.countProgram(s.Where, array)
+					}})
+			}
+			units[u].sites = append(units[u].sites, place(files, i, j, uint64(s.Index)))
+		}
+	}
+	return units
 }
 
 // Read returns the hits since attaching, one system call for each index.

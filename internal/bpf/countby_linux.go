@@ -24,7 +24,12 @@ type KeyCounter struct {
 // NewKeyCounter attaches to the sites, each of which has a key, and counts for indices below
 // n and at most maxKeys keys.
 func NewKeyCounter(files []File, n, maxKeys int, o Options) (*KeyCounter, error) {
-	base, err := newKeyProgram(files, o)
+	patterns, err := newPatterns(files)
+	if err != nil {
+		return nil, err
+	}
+	defer patterns.Close() // programs hold it
+	base, err := newKeyProgram(files, patterns, o)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +47,7 @@ func NewKeyCounter(files []File, n, maxKeys int, o Options) (*KeyCounter, error)
 		return nil, errors.Join(fmt.Errorf("creating %d counters: %w", n, err), c.keys.Close())
 	}
 	units := keyUnits(files, "waymark_countby", func(s *Site, m Mode, cookie *uint64) asm.Instructions {
-		return base.begin(s.Key, m).countBy(s.Key, cookie, c.keys.FD(), c.others.FD())
+		return base.begin(s, m).countBy(s.Key, cookie, c.keys.FD(), c.others.FD())
 	})
 	if c.held, err = attach(files, units, o); err != nil {
 		return nil, errors.Join(err, c.closeMaps())

@@ -17,7 +17,8 @@ import (
 //	8  parts, one after the other, each as long as the longest of that part among all sites
 //
 // A number is 8 bytes, extended by its sign; a thread's name is 16; a string is its length in
-// full and its first KeyText bytes, the rest of them zero.
+// full and its first KeyText bytes, the rest of them zero. One that a NUL ends has KeyText-1
+// bytes and the length KeyText when it goes on after them.
 const (
 	offKeyFailed = 4
 	offKeyAbsent = 6
@@ -47,6 +48,7 @@ type Part struct {
 	Signed   bool   // of PartValue: extend it by its sign
 	Shift    uint8  // of PartValue in a register: bits below it
 	Constant uint64 // of PartConstant
+	Text     Text   // of PartPointed
 	Goid     int    // of PartGoroutine: as Plan.Goid
 }
 
@@ -58,6 +60,7 @@ const (
 	PartConstant           // a number that the operand itself is
 	PartValue              // a number
 	PartText               // a string or []byte of a linked Go program
+	PartPointed            // text that an operand points to
 	PartPID                // the process, and
 	PartTID                // the thread, in this process's PID namespace
 	PartComm               // the thread's name
@@ -67,7 +70,7 @@ const (
 
 func (p *Part) size() int {
 	switch p.Kind {
-	case PartText:
+	case PartText, PartPointed:
 		return textSize
 	case PartComm:
 		return commSize

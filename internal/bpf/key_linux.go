@@ -2,8 +2,8 @@ package bpf
 
 import (
 	"fmt"
-	"runtime"
 
+	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 )
 
@@ -40,7 +40,13 @@ func (a *keyProgram) part(i int, p *Part, to int16) {
 	case PartAbsent:
 		return
 	case PartText:
-		a.keyText(i, p, to)
+		a.address(p.Value)
+		a.read(stackPair, 16)
+		a.failed(i)
+		a.keyText(i, to)
+		return
+	case PartPointed:
+		a.keyPointed(i, &p.Text, to)
 		return
 	case PartComm:
 		a.emit(asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, int32(to)), asm.Mov.Imm(asm.R2, commSize),
@@ -92,11 +98,25 @@ func (a *keyProgram) number(i int, p *Part) {
 	}
 }
 
-// keyText stores a string's length and its first bytes.
-func (a *keyProgram) keyText(i int, p *Part, to int16) {
-	a.address(p.Value)
-	a.read(stackPair, 16)
+// keyPointed stores text that an operand points to.
+func (a *keyProgram) keyPointed(i int, t *Text, to int16) {
+	a.traceProgram.number(t.Pointer, "") // what cannot be read points nowhere
+	a.emit(asm.StoreMem(asm.RFP, stackPair, asm.R0, asm.DWord))
+	if !t.terminated() {
+		a.traceProgram.number(t.Length, "")
+		a.emit(asm.StoreMem(asm.RFP, stackPair+8, asm.R0, asm.DWord))
+		a.keyText(i, to)
+		return
+	}
+	a.readText(stackPair, to+8, KeyText, fmt.Sprintf("text%d", i))
+	// Without the NUL it is a byte shorter, unless the NUL is one that the limit put there.
+	a.emit(asm.Mov.Reg(asm.R1, asm.R0), asm.RSh.Imm(asm.R1, 6), asm.And.Imm(asm.R1, 1),
+		asm.Add.Reg(asm.R1, asm.R0), asm.Sub.Imm(asm.R1, 1), asm.StoreMem(asm.RFP, to, asm.R1, asm.DWord))
 	a.failed(i)
+}
+
+// keyText stores the length and the first bytes of the string whose pointer and length are on the stack.
+func (a *keyProgram) keyText(i int, to int16) {
 	a.emit(asm.LoadMem(asm.R2, asm.RFP, stackPair+8, asm.DWord), asm.StoreMem(asm.RFP, to, asm.R2, asm.DWord))
 	fits := fmt.Sprintf("fits%d", i)
 	a.emit(asm.JLE.Imm(asm.R2, KeyText, fits), asm.Mov.Imm(asm.R2, KeyText))
@@ -120,7 +140,7 @@ func (k Key) absent() (bits int64) {
 // program has just written is, text of a literal or a variable of the program need not be.
 func (k Key) mayFault() bool {
 	for i := range k {
-		if k[i].Kind == PartText || k[i].Kind == PartValue && k[i].Value.Kind == FromMemory {
+		if k[i].Kind == PartText || k[i].Kind == PartPointed || k[i].Kind == PartValue && k[i].Value.Kind == FromMemory {
 			return true
 		}
 	}
@@ -139,12 +159,12 @@ func keyUnits(files []File, name string, assemble func(s *Site, m Mode, cookie *
 	for i := range files {
 		for j := range files[i].Sites {
 			s := &files[i].Sites[j]
-			same := fmt.Sprint(s.End, s.Key)
+			same := fmt.Sprint(s.End, s.Key) + s.Where.key()
 			u, ok := known[same]
 			if !ok {
 				u = len(units)
 				known[same] = u
-				units = append(units, unit{name: name, sleepable: s.Key.mayFault(),
+				units = append(units, unit{name: name, sleepable: s.Key.mayFault() || s.Where != nil,
 					assemble: func(m Mode, cookie *uint64) asm.Instructions { return assemble(s, m, cookie) }})
 			}
 			units[u].sites = append(units[u].sites, place(files, i, j, uint64(s.Index)))
@@ -154,7 +174,8 @@ func keyUnits(files []File, name string, assemble func(s *Site, m Mode, cookie *
 }
 
 // newKeyProgram returns what programs for the sites' keys have in common.
-func newKeyProgram(files []File, o Options) (keyProgram, error) {
+// patterns may be nil.
+func newKeyProgram(files []File, patterns *ebpf.Map, o Options) (keyProgram, error) {
 	var keys []Key
 	for i := range files {
 		for j := range files[i].Sites {
@@ -165,19 +186,16 @@ func newKeyProgram(files []File, o Options) (keyProgram, error) {
 	if err != nil {
 		return keyProgram{}, err
 	}
-	_, g, err := goRegisters(Machine(runtime.GOARCH))
-	if err != nil {
-		return keyProgram{}, err
-	}
-	pids, err := ownPIDNamespace()
-	return keyProgram{traceProgram{g: g, pids: pids, filter: o.Watch.filter()}, layout}, err
+	base, err := newProgram(patterns, o)
+	return keyProgram{base, layout}, err
 }
 
-// begin returns a program that starts with R6 and R8 as they are documented.
-func (a keyProgram) begin(k Key, m Mode) *keyProgram {
+// begin returns a program that starts with R6 and R8 as they are documented, for hits that count.
+func (a keyProgram) begin(s *Site, m Mode) *keyProgram {
 	a.ins, a.next = nil, ""
-	a.sleepable = m == Multi && k.mayFault()
+	a.sleepable = m == Multi && (s.Key.mayFault() || s.Where != nil)
 	a.emit(asm.Mov.Reg(asm.R6, asm.R1))
 	a.emit(a.filter...)
+	a.where(s.Where, "out")
 	return &a
 }

@@ -45,7 +45,12 @@ type Latency struct {
 // NewLatency attaches to the sites, each of which has a key of one part, and keeps at most
 // maxOpen keys open.
 func NewLatency(files []File, maxOpen int, o Options) (*Latency, error) {
-	base, err := newKeyProgram(files, o)
+	patterns, err := newPatterns(files)
+	if err != nil {
+		return nil, err
+	}
+	defer patterns.Close() // programs hold it
+	base, err := newKeyProgram(files, patterns, o)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +67,7 @@ func NewLatency(files []File, maxOpen int, o Options) (*Latency, error) {
 		return nil, errors.Join(fmt.Errorf("creating a histogram: %w", err), l.open.Close())
 	}
 	units := keyUnits(files, "waymark_latency", func(s *Site, m Mode, _ *uint64) asm.Instructions {
-		return base.begin(s.Key, m).latency(s, m, l.open.FD(), l.state.FD())
+		return base.begin(s, m).latency(s, m, l.open.FD(), l.state.FD())
 	})
 	if l.held, err = attach(files, units, o); err != nil {
 		return nil, errors.Join(err, l.closeMaps())

@@ -1,6 +1,7 @@
 package bpf
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 )
@@ -10,8 +11,8 @@ import (
 //	 0  time       uint64    CLOCK_MONOTONIC in nanoseconds
 //	 8  pid<<32|tid uint64  in this process's PID namespace, 0 for processes that it does not show
 //	16  goroutine  uint64    its number, 0 when not known
-//	24  failed     uint64    bit i: value i, or the text of string i, could not be read;
-//	                         bit 63: the record could not be read
+//	24  failed     uint64    bit i: value i, or of a record the text of string i, could not be
+//	                         read; bit 32+i: text i; bit 63: the record
 //	32  site       uint32    the site's index
 //	36  cpu        uint32
 //	40  slot       uint32    size in bytes of each string slot
@@ -21,7 +22,8 @@ import (
 //
 // The body of a plan with a record is the record's bytes, padded to 8, then one slot for each
 // string. A string's length in full is in the record; its slot holds the first bytes of it.
-// The body of a plan without one is 8 bytes for each value, of which the low Size bytes count.
+// The body of a plan without one is 8 bytes for each value, of which the low Size bytes count,
+// then one slot for each text. One that a NUL ends has it in the slot.
 const (
 	offTime      = 0
 	offProcess   = 8
@@ -55,8 +57,11 @@ type Raw struct {
 // RecordFailed reports whether the plan's record could not be read.
 func (r *Raw) RecordFailed() bool { return r.Failed>>failedRecord != 0 }
 
-// ValueFailed reports whether value or string i could not be read.
+// ValueFailed reports whether value i could not be read.
 func (r *Raw) ValueFailed(i int) bool { return r.Failed>>i&1 != 0 }
+
+// TextFailed reports whether string i of a plan p could not be read.
+func (r *Raw) TextFailed(p *Plan, i int) bool { return r.Failed>>p.textBit(i)&1 != 0 }
 
 // decode reads an event. Every byte is taken to be arbitrary.
 func (r *Raw) decode(b []byte) error {
@@ -71,7 +76,7 @@ func (r *Raw) decode(b []byte) error {
 	r.Failed = e.Uint64(b[offFailed:])
 	r.Site = e.Uint32(b[offSite:])
 	r.CPU = e.Uint32(b[offCPU:])
-	r.Slot = int(min(e.Uint32(b[offSlot:]), MaxString))
+	r.Slot = int(min(e.Uint32(b[offSlot:]), maxSlot))
 	r.Comm = [commSize]byte(b[offComm:])
 	r.Body = b[offBody:]
 	return nil
@@ -94,14 +99,21 @@ func (r *Raw) Field(offset, size int) ([]byte, bool) {
 	return r.Body[offset : offset+size], true
 }
 
-// Text returns what was kept of string i of a plan p, whose length is n.
+// Text returns what was kept of string i of a plan p, whose length is n. A NUL ends the one
+// that has no length, whatever n is.
 func (r *Raw) Text(p *Plan, i int, n uint64) ([]byte, bool) {
-	if i < 0 || i >= len(p.Strings) {
+	if i < 0 || i >= p.strings() {
 		return nil, false
 	}
 	at := p.bodySize() + i*r.Slot
 	if at+r.Slot > len(r.Body) {
 		return nil, false
 	}
-	return r.Body[at : at+int(min(n, uint64(r.Slot)))], true
+	slot := r.Body[at : at+r.Slot]
+	if len(p.Texts) > 0 && p.Texts[i].terminated() {
+		if end := bytes.IndexByte(slot, 0); end >= 0 {
+			slot = slot[:end]
+		}
+	}
+	return slot[:min(n, uint64(len(slot)))], true
 }

@@ -19,6 +19,8 @@ const (
 	MaxStrings = 8
 	// MaxString is the most bytes kept of one string.
 	MaxString = 4096
+	// maxSlot has room for a NUL, too, and a byte that says that there is more.
+	maxSlot = MaxString + 8
 )
 
 // Plan says what the events of a site carry, and where it lies when the site is hit. Sites
@@ -30,20 +32,34 @@ type Plan struct {
 	Record int
 	// Strings are the offsets in the record of pairs of pointer and length.
 	Strings []int
-	// Values are read when there is no record.
+	// Values are read when there is no record,
 	Values []Value
+	// and Texts are what some of them point to.
+	Texts []Text
 }
+
+// Text is a string that operands point to.
+type Text struct {
+	Pointer Value
+	// Length is its number of bytes; of kind Nothing, a NUL ends it.
+	Length Value
+}
+
+func (t *Text) terminated() bool { return t.Length.Kind == Nothing }
 
 // Value is one operand in terms of the saved registers. The zero value is nothing to read.
 type Value struct {
 	Kind  ValueKind
-	Size  uint8 // of Memory: 1, 2, 4 or 8
+	Size  uint8 // of FromMemory, and of numbers: 1, 2, 4 or 8
 	Scale uint8 // of Index
 	Base  int16 // offset in the saved registers, noRegister for none
 	Index int16 // the same
 	Disp  int64
 	// Extend says how much of Index counts.
 	Extend sdt.Extend
+	// Signed and Shift say how to make a number of what was read; events carry it as it is.
+	Signed bool
+	Shift  uint8 // of FromRegister: bits below it
 }
 
 // ValueKind says where a value lies.
@@ -56,6 +72,8 @@ const (
 	FromRegister
 	// FromMemory is Size bytes at Base + Index*Scale + Disp.
 	FromMemory
+	// Immediate is the number Disp.
+	Immediate
 )
 
 const noRegister = -1
@@ -139,6 +157,42 @@ func memory(machine elf.Machine, o *sdt.Operand, shift int64) (Value, error) {
 	return v, nil
 }
 
+// OperandValue returns an operand as a number, extended to 64 bits as its size and sign say.
+func OperandValue(machine elf.Machine, o *sdt.Operand, shift int64) (Value, error) {
+	v, err := value(machine, o, shift)
+	if err != nil {
+		return Value{}, err
+	}
+	if o.Kind == sdt.Constant {
+		return Value{Kind: Immediate, Base: noRegister, Index: noRegister, Disp: int64(o.Value)}, nil
+	}
+	switch o.Size {
+	case 1, 2, 4, 8:
+		v.Size = uint8(o.Size)
+	default:
+		v.Size = 8
+	}
+	v.Signed, v.Shift = o.Signed && !o.Float, o.Shift
+	return v, nil
+}
+
+// RecordValue returns a field of a record as a number.
+func RecordValue(machine elf.Machine, offset, size int, signed bool) (Value, error) {
+	record, _, err := goRegisters(machine)
+	return Value{Kind: FromMemory, Size: uint8(size), Signed: signed, Base: record, Index: noRegister, Disp: int64(offset)}, err
+}
+
+// strings is how many strings events carry.
+func (p *Plan) strings() int { return len(p.Strings) + len(p.Texts) }
+
+// textBit is the failed bit of string i.
+func (p *Plan) textBit(i int) int {
+	if p.Record > 0 {
+		return i
+	}
+	return MaxValues + i
+}
+
 // bodySize is the size of the body without string slots.
 func (p *Plan) bodySize() int {
 	if p.Record > 0 {
@@ -149,7 +203,10 @@ func (p *Plan) bodySize() int {
 
 // key is equal for plans whose code is equal.
 func (p *Plan) key() string {
-	return fmt.Sprint(p.Goid, p.Record, p.Strings, p.Values)
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprint(p.Goid, p.Record, p.Strings, p.Values, p.Texts)
 }
 
 // fitsImmediate reports whether a displacement fits an eBPF immediate.

@@ -2,7 +2,6 @@ package bpf
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/cilium/ebpf/asm"
 )
@@ -23,9 +22,16 @@ func (a *traceProgram) tail() {
 	a.emit(asm.Mov.Reg(asm.R1, asm.R7), asm.Mov.Imm(asm.R2, 0), asm.FnRingbufSubmit.Call())
 	a.emit(asm.Mov.Imm(asm.R0, 0), asm.Return())
 	a.label("lost")
-	a.zero(asm.RFP, stackScratch)
-	a.emit(increment(a.lost, stackScratch)...)
+	a.emit(asm.StoreImm(asm.RFP, stackScratch, missedLost, asm.Word))
+	a.emit(increment(a.lost, stackScratch, "out")...)
 }
+
+// Why a hit has no event: indices of the map that counts those hits.
+const (
+	missedLost     = iota // the ring was full
+	missedFiltered        // its condition does not hold
+	missedReasons
+)
 
 // process leaves process and thread in R0, as this process's namespace counts them.
 func (a *traceProgram) process() {
@@ -54,24 +60,26 @@ func (a *traceProgram) move2(to, from int16) { a.move(to, asm.RFP, from, asm.DWo
 // increment adds one to the element of a per-CPU array whose index is on the stack, and
 // returns from the program. The addition is atomic because the program can be preempted
 // between a load and a store.
-func increment(array int, index int16) asm.Instructions {
+func increment(array int, index int16, out string) asm.Instructions {
 	return asm.Instructions{
 		asm.LoadMapPtr(asm.R1, array),
 		asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, int32(index)),
 		asm.FnMapLookupElem.Call(),
-		asm.JEq.Imm(asm.R0, 0, "out"),
+		asm.JEq.Imm(asm.R0, 0, out),
 		asm.Mov.Imm(asm.R1, 1),
 		asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),
-		asm.Mov.Imm(asm.R0, 0).WithSymbol("out"),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol(out),
 		asm.Return(),
 	}
 }
 
-// countProgram adds one to the element of the array that the cookie says.
-func countProgram(array int, cookie *uint64) asm.Instructions {
-	return slices.Concat(
-		loadCookie(asm.R1, cookie),
-		asm.Instructions{asm.StoreMem(asm.RFP, stackScratch, asm.R0, asm.Word)},
-		increment(array, stackScratch),
-	)
+// countProgram returns the program that adds one to the element of the array that the cookie says.
+func (a *traceProgram) countProgram(w *Where, array int) asm.Instructions {
+	a.emit(asm.Mov.Reg(asm.R6, asm.R1))
+	a.emit(a.filter...)
+	a.where(w, "out")
+	a.emit(loadCookie(asm.R6, a.cookie)...)
+	a.emit(asm.StoreMem(asm.RFP, stackScratch, asm.R0, asm.Word))
+	a.emit(increment(array, stackScratch, "out")...)
+	return a.ins
 }

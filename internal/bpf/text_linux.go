@@ -18,19 +18,33 @@ func slots(maxString int) []int {
 	return append(sizes, (maxString+7)&^7)
 }
 
+// pair is where on the stack the pointer and the length of string i are: in the record, or
+// below all values where locate puts them.
+func (p *Plan) pair(i int, gather int16) int16 {
+	if p.Record > 0 {
+		return gather + int16(p.Strings[i])
+	}
+	return gather - int16(16*(i+1))
+}
+
 // reserveStrings reserves an event with the smallest slots that hold all its strings, and
-// leaves the size of one in R9. gather is where the record is on the stack.
+// leaves the size of one in R9. gather is where the record or the values are on the stack.
 func (a *traceProgram) reserveStrings(n int, p *Plan, gather int16) {
-	sizes := slots(a.maxString)
+	limit := a.maxString
+	if len(p.Texts) > 0 {
+		limit += 2 // one byte tells that there is more, and a NUL follows it
+	}
+	sizes := slots(limit)
+	a.locate(n, p, gather)
 	if a.sleepable {
-		for i, at := range p.Strings {
-			a.touch(fmt.Sprintf("touched%d_%d", n, i), gather+int16(at), sizes[len(sizes)-1])
+		for i := range p.strings() {
+			a.touch(fmt.Sprintf("touched%d_%d", n, i), p.pair(i, gather), sizes[len(sizes)-1])
 		}
 	}
 	// The lengths or'ed are below a power of two if and only if each of them is.
 	a.emit(asm.Mov.Imm(asm.R9, 0))
-	for _, at := range p.Strings {
-		a.emit(asm.LoadMem(asm.R1, asm.RFP, gather+int16(at)+8, asm.DWord), asm.Or.Reg(asm.R9, asm.R1))
+	for i := range p.strings() {
+		a.emit(asm.LoadMem(asm.R1, asm.RFP, p.pair(i, gather)+8, asm.DWord), asm.Or.Reg(asm.R9, asm.R1))
 	}
 	for _, size := range sizes[:len(sizes)-1] {
 		a.emit(asm.JLT.Imm(asm.R9, int32(size), fmt.Sprintf("slot%d_%d", n, size)))
@@ -40,7 +54,7 @@ func (a *traceProgram) reserveStrings(n int, p *Plan, gather int16) {
 			a.label("slot%d_%d", n, sizes[i])
 		}
 		a.emit(asm.Mov.Imm(asm.R9, int32(sizes[i])))
-		a.reserve(offBody + p.bodySize() + len(p.Strings)*sizes[i])
+		a.reserve(offBody + p.bodySize() + p.strings()*sizes[i])
 		a.emit(asm.Ja.Label(fmt.Sprintf("fill%d", n)))
 	}
 	a.label("fill%d", n)
@@ -65,17 +79,25 @@ func (a *traceProgram) touch(done string, at int16, limit int) {
 	a.label("%s", done)
 }
 
-// text copies string i, whose pointer and length are at the stack's at, into its slot.
-func (a *traceProgram) text(n, i int, p *Plan, at int16) {
+// text copies string i into its slot.
+func (a *traceProgram) text(n, i int, p *Plan, gather int16) {
+	at, read := p.pair(i, gather), asm.FnProbeReadUser
+	if len(p.Texts) > 0 && p.Texts[i].terminated() {
+		read = asm.FnProbeReadUserStr
+	}
 	fits := fmt.Sprintf("fits%d_%d", n, i)
-	a.emit(asm.LoadMem(asm.R2, asm.RFP, at+8, asm.DWord),
-		asm.JLE.Reg(asm.R2, asm.R9, fits),
-		asm.Mov.Reg(asm.R2, asm.R9))
-	a.label("%s", fits)
+	if read == asm.FnProbeReadUserStr {
+		a.emit(asm.Mov.Reg(asm.R2, asm.R9)) // it ends at the NUL, wherever that is by now
+	} else {
+		a.emit(asm.LoadMem(asm.R2, asm.RFP, at+8, asm.DWord),
+			asm.JLE.Reg(asm.R2, asm.R9, fits),
+			asm.Mov.Reg(asm.R2, asm.R9))
+		a.label("%s", fits)
+	}
 	// R9 is a constant on every path here, so the verifier knows where the slot lies.
 	a.emit(asm.Mov.Reg(asm.R3, asm.R9), asm.Mul.Imm(asm.R3, int32(i)),
 		asm.Mov.Reg(asm.R1, asm.R7), asm.Add.Reg(asm.R1, asm.R3), asm.Add.Imm(asm.R1, int32(offBody+p.bodySize())),
 		asm.LoadMem(asm.R3, asm.RFP, at, asm.DWord),
-		asm.FnProbeReadUser.Call())
-	a.failed(i)
+		read.Call())
+	a.failed(p.textBit(i))
 }

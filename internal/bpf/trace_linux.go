@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/bits"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -19,6 +18,7 @@ import (
 // Tracer reads events. Next is for one goroutine at a time.
 type Tracer struct {
 	ring, missed *ebpf.Map
+	patterns     *ebpf.Map // nil without conditions on texts
 	reader       *ringbuf.Reader
 	record       ringbuf.Record
 	stopped      atomic.Bool
@@ -28,7 +28,8 @@ type Tracer struct {
 	mu     sync.Mutex // guards what follows
 	held   *attachment
 	closed bool
-	lost   uint64 // the last that was read, kept for after Close
+	// The last that was read, kept for after Close.
+	counts [missedReasons]uint64
 
 	watched context.Context // whose end wakes the reader
 	unwatch func() bool
@@ -50,9 +51,12 @@ func (t *Tracer) open(files []File, o Options) (err error) {
 		return fmt.Errorf("creating a ring of %d bytes: %w", ringSize(o.BufferSize), err)
 	}
 	if t.missed, err = ebpf.NewMap(&ebpf.MapSpec{
-		Name: "waymark_lost", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: 1,
+		Name: "waymark_lost", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: missedReasons,
 	}); err != nil {
-		return fmt.Errorf("creating the counter of lost events: %w", err)
+		return fmt.Errorf("creating the counters of hits without events: %w", err)
+	}
+	if t.patterns, err = newPatterns(files); err != nil {
+		return err
 	}
 	if t.reader, err = ringbuf.NewReader(t.ring); err != nil {
 		return fmt.Errorf("mapping the ring: %w", err)
@@ -85,16 +89,10 @@ func ringSize(n int) uint32 {
 }
 
 // newTraceBase returns what all programs of a tracer have in common.
-func newTraceBase(t *Tracer, o Options) (b traceProgram, err error) {
-	if b.record, b.g, err = goRegisters(Machine(runtime.GOARCH)); err != nil {
-		return b, err
-	}
-	if b.pids, err = ownPIDNamespace(); err != nil {
-		return b, err
-	}
-	b.filter = o.Watch.filter()
+func newTraceBase(t *Tracer, o Options) (traceProgram, error) {
+	b, err := newProgram(t.patterns, o)
 	b.ring, b.lost, b.maxString = t.ring.FD(), t.missed.FD(), max(o.MaxString, 1)
-	return b, nil
+	return b, err
 }
 
 // Add attaches to more sites. Their indices are the caller's, as before.
@@ -103,6 +101,15 @@ func (t *Tracer) Add(files []File, o Options) error {
 	defer t.mu.Unlock()
 	if t.held == nil {
 		return os.ErrClosed
+	}
+	if t.patterns == nil { // there were no sites until now
+		var err error
+		if t.patterns, err = newPatterns(files); err != nil {
+			return err
+		}
+		if t.patterns != nil {
+			t.base.patterns = t.patterns.FD()
+		}
 	}
 	return t.held.add(files, t.units(files), o)
 }
@@ -114,7 +121,7 @@ func (t *Tracer) units(files []File) []unit {
 	for i := range files {
 		for j := range files[i].Sites {
 			s := &files[i].Sites[j]
-			program, plan := p.add(s.Plan)
+			program, plan := p.add(s)
 			for program >= len(at) {
 				at = append(at, nil)
 			}
@@ -122,12 +129,12 @@ func (t *Tracer) units(files []File) []unit {
 		}
 	}
 	var units []unit
-	for i, plans := range p.programs {
+	for i, pieces := range p.programs {
 		units = append(units, unit{name: "waymark_trace", sleepable: true, sites: at[i],
 			assemble: func(m Mode, cookie *uint64) asm.Instructions {
 				a := t.base
 				a.sleepable, a.cookie = m == Multi, cookie
-				return a.assemble(plans)
+				return a.assemble(pieces)
 			}})
 	}
 	return units
@@ -182,22 +189,30 @@ func (t *Tracer) watch(ctx context.Context) {
 }
 
 // Lost returns how many events found the ring full.
-func (t *Tracer) Lost() (uint64, error) {
+func (t *Tracer) Lost() (uint64, error) { return t.read(missedLost) }
+
+// Filtered returns how many hits had a condition that does not hold.
+func (t *Tracer) Filtered() (uint64, error) { return t.read(missedFiltered) }
+
+func (t *Tracer) read(reason int) (uint64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.readLost()
+	err := t.readCounts()
+	return t.counts[reason], err
 }
 
-func (t *Tracer) readLost() (uint64, error) {
+func (t *Tracer) readCounts() error {
 	if t.closed || t.missed == nil {
-		return t.lost, nil
+		return nil
 	}
-	n, err := sum(t.missed, 0, new([]uint64))
-	if err != nil {
-		return 0, fmt.Errorf("reading the counter of lost events: %w", err)
+	for i := range t.counts {
+		n, err := sum(t.missed, uint32(i), new([]uint64))
+		if err != nil {
+			return fmt.Errorf("reading the counters of hits without events: %w", err)
+		}
+		t.counts[i] = n
 	}
-	t.lost = n
-	return n, nil
+	return nil
 }
 
 // Stop detaches; Next returns what is left and then io.EOF.
@@ -225,8 +240,7 @@ func (t *Tracer) Close() error {
 		return nil
 	}
 	err := t.detach()
-	_, lostErr := t.readLost()
-	err = errors.Join(err, lostErr)
+	err = errors.Join(err, t.readCounts())
 	t.closed = true
 	if t.reader != nil {
 		err = errors.Join(err, t.reader.Close())
@@ -237,5 +251,5 @@ func (t *Tracer) Close() error {
 	if t.missed != nil {
 		err = errors.Join(err, t.missed.Close())
 	}
-	return err
+	return errors.Join(err, t.patterns.Close()) // nil has nothing to close
 }

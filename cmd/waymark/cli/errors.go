@@ -39,6 +39,7 @@ func explain(err error) (text, hint string) {
 		wrong      *usageError
 		permission *tracer.PermissionError
 		noMatch    *tracer.NoMatchError
+		where      *tracer.WhereError
 		noField    *tracer.NoFieldError
 	)
 	switch text = err.Error(); {
@@ -50,6 +51,8 @@ func explain(err error) (text, hint string) {
 		return text, permissionHint(permission)
 	case errors.As(err, &noMatch):
 		return fmt.Sprintf("no marker matches %q", noMatch.Pattern), noMatchHint(noMatch)
+	case errors.As(err, &where):
+		return "--where: " + where.Unwrap().Error(), where.Hint
 	case errors.As(err, &noField):
 		return fmt.Sprintf("no marker has a field %q", noField.Name), noFieldHint(noField)
 	}

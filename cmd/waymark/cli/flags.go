@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 // watchFlags are what stat and trace have in common.
@@ -17,6 +19,7 @@ type watchFlags struct {
 	json     bool
 	out      string
 	refcount refcount
+	where    string
 }
 
 func (f *watchFlags) add(cmd *cobra.Command) {
@@ -26,6 +29,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	flags.DurationVarP(&f.duration, "duration", "d", 0, "end after `DURATION`, such as 10s or 2m")
 	flags.BoolVar(&f.json, "json", false, "print JSON, one object a line: docs/json.md")
 	flags.StringVarP(&f.out, "output", "o", "", "write the results to `FILE`, - for standard output")
+	flags.StringVar(&f.where, "where", "", "only hits of which `CONDITION` holds: docs/filters.md")
 	flags.Var(&f.refcount, "refcount", "who raises reference counters")
 	_ = flags.MarkHidden("refcount") // it is there
 }
@@ -45,6 +49,10 @@ func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*selection, e
 func (f *watchFlags) check() error {
 	if f.duration < 0 {
 		return usage("such as -d 10s", "-d %v is not a duration to wait for", f.duration)
+	}
+	if err := tracer.CheckWhere(f.where); err != nil {
+		text, hint := explain(err)
+		return usage(hint, "%s", text)
 	}
 	return nil
 }

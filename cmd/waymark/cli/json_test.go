@@ -53,7 +53,7 @@ func TestTraceJSON(t *testing.T) {
 	}
 	event.Values[7].Len = len(event.Values[7].Text)
 	out, written := bufferOutput(t)
-	v := newTraceJSON(out, []*tracer.Marker{m})
+	v := newTraceJSON(out)
 	bare := &tracer.Event{Time: event.Time, Marker: &tracer.Marker{Provider: "p", Name: "n"}}
 	for _, e := range []*tracer.Event{event, bare} {
 		if err := v.event(e); err != nil {

@@ -14,9 +14,16 @@ type siteReason struct {
 // siteReasons returns those of a site's operands that cannot be read. Another site can have them.
 func siteReasons(m *tracer.Marker, s *sdt.Site) []siteReason {
 	var all []siteReason
-	for i := range min(len(m.Fields), len(s.Operands)) {
-		if err := s.Operands[i].Err; err != nil && !m.Typed { // with types, a record is read
-			all = append(all, siteReason{&m.Fields[i], err})
+	if m.Typed { // a record is read
+		return nil
+	}
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		if f.Operand == 0 || f.Operand > len(s.Operands) {
+			continue
+		}
+		if err := s.Operands[f.Operand-1].Err; err != nil {
+			all = append(all, siteReason{f, err})
 		}
 	}
 	return all

@@ -159,6 +159,9 @@ func (l *listTable) details(b *strings.Builder, m *tracer.Marker) {
 			fmt.Fprintf(b, "    %s has no value: %s\n", label(f.Name), printable(f.Unavailable.Error()))
 		}
 	}
+	if m.Unnamed != nil {
+		fmt.Fprintf(b, "    fields have no names: %s\n", printable(m.Unnamed.Error()))
+	}
 	c := l.codeOf(m.File)
 	for _, s := range m.Sites {
 		fmt.Fprintf(b, "    site %#x", uint64(s.Address))

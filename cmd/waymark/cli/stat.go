@@ -27,6 +27,9 @@ goroutine, and by the markers' fields, which waymark list shows. argN is the N-t
 marker. Strings are told apart by their first 64 bytes and their length. What finds no room
 (--keys) is counted as (other), so that all rows together are always every hit.
 
+--where counts only hits of which a condition holds, which the kernel decides: see waymark trace
+--help.
+
 Results go to standard output. With -- COMMAND, which has standard output for itself, they
 go to standard error; -o FILE writes them elsewhere, -o - to standard output after all. A
 command that is still running when -d has passed is sent SIGTERM.`
@@ -39,6 +42,8 @@ const statExample = `  waymark stat -p 1234                   every marker of a 
   waymark stat -I 1000 -p 1234           a table for each second
   waymark stat --by path --top 5 -p 1234 http:request_start
                                          the five paths that are requested most
+  waymark stat --where 'bytes > 1000000' -p 1234 http:request_done
+                                         how many are large
   waymark stat --by comm,tid ./server    which threads hit
   waymark stat -d 10s --json -p 1234     for programs`
 
@@ -111,7 +116,7 @@ func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) erro
 	var counter *tracer.Counter
 	return env.watch(ctx, &o.watchFlags, sel, watching{
 		attach: func(s *session) (_ attached, err error) {
-			how := &tracer.Options{By: o.by, MaxKeys: o.keys, UserCounters: bool(o.refcount), Later: s.later}
+			how := &tracer.Options{Where: o.where, By: o.by, MaxKeys: o.keys, UserCounters: bool(o.refcount), Later: s.later}
 			if len(o.by) > 0 {
 				how.Later = nil // keys are of the fields that there are
 			}

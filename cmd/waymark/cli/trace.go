@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,6 +33,16 @@ process is stopped, and what happens in these milliseconds is not seen.
 Patterns are globs over provider:name, such as 'http:*'; one without a colon matches the
 name in any provider. Without patterns it is every marker.
 
+--where CONDITION lets through only hits of which it holds: the kernel decides, and the others cost
+neither room in the buffer nor a line. It compares fields, by the names that waymark list shows or
+as arg1, arg2…, and comm, pid, tid, cpu and goroutine: == != < <= > >= for numbers, == and ~ for
+text, where ~ takes a pattern with * and ?; && || ! ( ), and + - & between numbers. It is false
+of what cannot be read. Details: docs/filters.md.
+
+Markers of C programs say of a string only that it is a number. waymark knows the arguments of
+PostgreSQL, Python, Ruby, PHP, HotSpot, libstdc++, libvirt and others by name and type; of the rest
+--str arg1 says that arg1 points to text that a NUL ends, --str arg1:arg2 that arg2 is its length.
+
 Ctrl-C, -d, -n, the end of the process and of the command end it with a summary on standard
 error. Events that came faster than they could be printed are counted in it as lost.
 
@@ -40,6 +52,10 @@ command that is still running after -d or -n is sent SIGTERM.`
 
 const traceExample = `  waymark trace -p 1234 http:request_start      one marker of a process
   waymark trace -n 10 ./server                  ten events of any process that runs it
+  waymark trace --where 'attempt > 1 && path ~ "/api/*"' -p 1234 http:request_start
+                                                only some of them
+  waymark trace --where 'query ~ "UPDATE*"' /usr/lib/postgresql/15/bin/postgres query__start
+  waymark trace --str arg1 ./daemon open        text that a C program passes
   waymark trace -o events.txt -- ./tick 5       from the first instruction on
   waymark trace --follow 'db:*' -- make test    whatever the command runs
   waymark trace --json -d 10s -p 1234 'http:*'  for programs`
@@ -47,12 +63,13 @@ const traceExample = `  waymark trace -p 1234 http:request_start      one marker
 type traceOptions struct {
 	watchFlags
 	count  uint64
-	str    int
+	str    []string
+	max    int
 	buffer byteSize
 }
 
 func newTraceCommand(env *Env) *cobra.Command {
-	o := traceOptions{str: 256, buffer: 16 << 20}
+	o := traceOptions{max: 256, buffer: 16 << 20}
 	cmd := &cobra.Command{
 		Use:     "trace [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark trace [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
 		Short:   "Print one line for each hit of a marker",
@@ -72,17 +89,23 @@ func newTraceCommand(env *Env) *cobra.Command {
 	o.add(cmd)
 	flags := cmd.Flags()
 	flags.Uint64VarP(&o.count, "count", "n", 0, "end after `COUNT` events")
-	flags.IntVar(&o.str, "str", o.str, "print at most `N` bytes of a string, up to 4096")
+	flags.StringSliceVar(&o.str, "str", nil, "arguments that point to text: `arg1`, or arg1:arg2 with its length")
+	flags.IntVar(&o.max, "max-string", o.max, "print at most `N` bytes of a string, up to 4096")
 	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer between kernel and waymark, up to 1G")
 	return cmd
 }
 
-// maxStr is how much of a string an event can carry.
-const maxStr = 4096
+// maxString is how much of a string an event can carry.
+const maxString = 4096
 
 func (o *traceOptions) check(cmd *cobra.Command) error {
-	if o.str < 1 || o.str > maxStr {
-		return usage("from 1 to 4096", "--str %d is no number of bytes that an event can carry", o.str)
+	if o.max < 1 || o.max > maxString {
+		return usage("from 1 to 4096", "--max-string %d is no number of bytes that an event can carry", o.max)
+	}
+	for _, arg := range o.str {
+		if _, err := strconv.Atoi(arg); err == nil {
+			return usage("--max-string "+arg+" limits the length of strings", "--str %s is no argument", arg)
+		}
 	}
 	if cmd.Flags().Changed("count") && o.count == 0 {
 		return usage("without -n there is no limit", "-n 0 asks for no event at all")
@@ -99,6 +122,7 @@ type traceView interface {
 // traceSummary is what trace says at its end.
 type traceSummary struct {
 	events, lost uint64
+	filtered     *uint64 // nil without a condition
 	elapsed      time.Duration
 	end          end
 }
@@ -119,7 +143,9 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) (e
 		}
 	}()
 	done := s.attaching()
-	events, err := tracer.Trace(s.target, s.markers, &tracer.Options{MaxString: o.str, BufferSize: int(o.buffer), UserCounters: bool(o.refcount), Later: s.later})
+	events, err := tracer.Trace(s.target, s.markers, &tracer.Options{
+		Where: o.where, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer), UserCounters: bool(o.refcount), Later: s.later,
+	})
 	done()
 	if err != nil {
 		s.abandon()
@@ -134,10 +160,15 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) (e
 	}
 	var view traceView = newTraceText(out, s.markers)
 	if o.json {
-		view = newTraceJSON(out, s.markers)
+		view = newTraceJSON(out)
 	}
 	sum, failure := s.follow(events, view, o.count, ends)
 	status := s.finish(ctx, sum.end)
+	if failure == nil && o.where != "" {
+		var n uint64
+		n, failure = events.Filtered()
+		sum.filtered = &n
+	}
 	if failure == nil {
 		failure = view.summary(sum)
 	}
@@ -199,8 +230,12 @@ func (s *session) follow(events *tracer.Tracer, view traceView, limit uint64, en
 
 // summarize says how it went.
 func (e *Env) summarize(sum *traceSummary) {
-	e.message("%s, %d lost, in %s", plural(sum.events, "event"), sum.lost, seconds(sum.elapsed))
+	others := ""
+	if sum.filtered != nil {
+		others = fmt.Sprintf(" and %d others", *sum.filtered)
+	}
+	e.message("%s%s, %d lost, in %s", plural(sum.events, "event"), others, sum.lost, seconds(sum.elapsed))
 	if sum.lost > 0 {
-		e.hint("a larger --buffer, fewer markers or a shorter --str lose fewer")
+		e.hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
 	}
 }

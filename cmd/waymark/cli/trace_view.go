@@ -92,17 +92,24 @@ type jsonSummary struct {
 	Summary struct {
 		Events  uint64  `json:"events"`
 		Lost    uint64  `json:"lost"`
+		Others  *uint64 `json:"filtered,omitempty"`
 		Elapsed float64 `json:"elapsed_s"`
 		End     end     `json:"end"`
 	} `json:"summary"`
 }
 
-func newTraceJSON(out *output, markers []*tracer.Marker) *traceJSON {
-	v := &traceJSON{out: out, names: map[*tracer.Marker][]string{}}
-	for _, m := range markers {
-		v.names[m] = fieldKeys(m.Fields)
+func newTraceJSON(out *output) *traceJSON {
+	return &traceJSON{out: out, names: map[*tracer.Marker][]string{}}
+}
+
+// keys returns the keys of a marker's fields.
+func (v *traceJSON) keys(m *tracer.Marker) []string {
+	keys, ok := v.names[m]
+	if !ok {
+		keys = fieldKeys(m.Fields)
+		v.names[m] = keys
 	}
-	return v
+	return keys
 }
 
 // fieldKeys returns the names of fields, made different from each other where a file that
@@ -127,11 +134,7 @@ func (v *traceJSON) event(e *tracer.Event) error {
 		PID: e.PID, TID: e.TID, CPU: e.CPU, Comm: e.Comm, Goroutine: e.Goroutine,
 		Marker: e.Marker.FullName(), Fields: jsonFields{},
 	}
-	keys, ok := v.names[e.Marker]
-	if !ok { // it appeared later
-		keys = fieldKeys(e.Marker.Fields)
-		v.names[e.Marker] = keys
-	}
+	keys := v.keys(e.Marker)
 	for i := range e.Values {
 		f, v := &e.Marker.Fields[i], &e.Values[i]
 		j.Fields = append(j.Fields, jsonField{keys[i], jsonValue(f, v)})
@@ -153,7 +156,7 @@ func (j *jsonNotes) note(key string, f *tracer.Field, v *tracer.Value) {
 	if !f.Kind.HasLength() {
 		return
 	}
-	if v.Len > len(v.Text) {
+	if isCut(v) {
 		set(&j.Len, key, v.Len)
 	}
 	if f.Kind == field.String && !utf8.Valid(whole(v)) {
@@ -170,7 +173,7 @@ func set[V any](m *map[string]V, key string, value V) {
 
 func (v *traceJSON) summary(sum *traceSummary) error {
 	var j jsonSummary
-	j.Summary.Events, j.Summary.Lost = sum.events, sum.lost
+	j.Summary.Events, j.Summary.Lost, j.Summary.Others = sum.events, sum.lost, sum.filtered
 	j.Summary.Elapsed, j.Summary.End = sum.elapsed.Seconds(), sum.end
 	return writeJSON(v.out, &j)
 }

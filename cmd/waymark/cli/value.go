@@ -107,18 +107,24 @@ func appendBytes(b []byte, verb byte, v *tracer.Value) []byte {
 		text = whole(v)
 		b = strconv.AppendQuote(b, string(text))
 	}
-	if missing := v.Len - len(text); missing > 0 {
+	switch missing := v.Len - len(text); {
+	case v.Len < 0:
+		b = append(b, "…"...)
+	case missing > 0:
 		b = append(b, "…+"...)
 		b = strconv.AppendInt(b, int64(missing), 10)
 	}
 	return b
 }
 
+// isCut reports whether a value is the beginning of a longer one.
+func isCut(v *tracer.Value) bool { return v.Len < 0 || v.Len > len(v.Text) }
+
 // whole returns the text of a value, without the first bytes of a character that the limit
 // cut in two.
 func whole(v *tracer.Value) []byte {
 	text := v.Text
-	if v.Len <= len(text) {
+	if !isCut(v) {
 		return text
 	}
 	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {

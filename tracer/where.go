@@ -1,0 +1,36 @@
+package tracer
+
+import (
+	"errors"
+
+	"github.com/waymark-trace/waymark/internal/filter"
+)
+
+// WhereError says what is wrong with Options.Where.
+type WhereError struct {
+	Column int // from 1, in characters; 0 when it is about no place
+	Hint   string
+	err    error
+}
+
+func (e *WhereError) Error() string { return "condition, " + e.err.Error() }
+
+func (e *WhereError) Unwrap() error { return e.err }
+
+// CheckWhere reports whether a condition can be read. Whether markers have the fields that it names
+// is known when it is attached.
+func CheckWhere(where string) error {
+	if where == "" {
+		return nil
+	}
+	_, err := filter.Parse(where)
+	return whereError(err)
+}
+
+func whereError(err error) error {
+	var e *filter.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &WhereError{Column: e.Column, Hint: e.Hint, err: err}
+}
