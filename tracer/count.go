@@ -31,7 +31,7 @@ func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
 		return nil, err
 	}
 	d := o.orDefault()
-	markers, err := withStrings(markers, d.Strings, d.Later == nil)
+	markers, err := withStrings(markers, d.Strings, true)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func (f *Field) text(length int) {
 func typeName(k field.Kind) string { return strings.TrimPrefix(k.String(), "unsafe.") }
 
 // withStrings returns the markers with the fields that Options.Strings makes text. That one of them
-// has each is asked for where more do not come later.
+// has each is asked for of those that are there from the beginning.
 func withStrings(markers []*Marker, args []string, all bool) ([]*Marker, error) {
 	out := slices.Clone(markers)
 	for _, arg := range args {

@@ -25,7 +25,7 @@ func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
 		return nil, err
 	}
 	d := o.orDefault()
-	markers, err := withStrings(markers, d.Strings, d.Later == nil)
+	markers, err := withStrings(markers, d.Strings, true)
 	if err != nil {
 		return nil, err
 	}
