@@ -21,7 +21,7 @@ func shape(line string) string {
 	return strings.Join(strings.Fields(line), " ")
 }
 
-// The transcript in README is what these commands print, and its Go is the example's.
+// The transcript in README is what these commands print, and its Go is that of examples that run.
 func TestReadme(t *testing.T) {
 	peer.Root(t)
 	peer.Need(t, "bpftrace", "gdb")
@@ -29,9 +29,13 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	example, err := os.ReadFile("../examples/minimal/main.go")
-	if err != nil {
-		t.Fatal(err)
+	var examples string
+	for _, path := range []string{"../examples/minimal/main.go", "../marker/example_test.go", "../tracepoint/example_test.go", "../sink/stats/example_test.go"} {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples += string(source)
 	}
 	dir, err := os.MkdirTemp("", "waymark")
 	if err != nil {
@@ -41,8 +45,10 @@ func TestReadme(t *testing.T) {
 	commands := 0
 	for _, m := range block.FindAllStringSubmatch(string(text), -1) {
 		if m[1] == "go" {
-			if !strings.Contains(string(example), strings.TrimSpace(m[2])) {
-				t.Errorf("this is not in examples/minimal:\n%s", m[2])
+			for line := range strings.Lines(m[2]) {
+				if code, _, _ := strings.Cut(line, "//"); !strings.Contains(examples, strings.TrimSpace(code)) {
+					t.Errorf("this line is in no example: %s", line)
+				}
 			}
 			continue
 		}
