@@ -225,6 +225,7 @@ const userCountersEnv = "WAYMARK_TRACER_USER_COUNTERS"
 const unprivilegedEnv = "WAYMARK_TRACER_UNPRIVILEGED"
 
 func TestMain(m *testing.M) {
+	keepRedZone = false // sdt_tick has its nops of 5 bytes where it has a frame
 	if pid := os.Getenv(helperEnv); pid != "" {
 		helper(pid)
 		return
