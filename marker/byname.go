@@ -75,5 +75,6 @@ func (b *byName) fits(m *Marker) error {
 }
 
 func (b *byName) connect(p *Probe, m *Marker) {
-	p.connect(m.stateOf(), &point.Probe{Point: m.quoted(), Event: b})
+	// A panic at one marker disconnects the probe from all of its name.
+	p.connect(m.stateOf(), &point.Probe{Point: m.quoted(), Event: b, Gone: func() { p.disconnect() }})
 }

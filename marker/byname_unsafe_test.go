@@ -107,6 +107,27 @@ func TestTwins(t *testing.T) {
 	}
 }
 
+// A panic at one marker of a name disconnects the probe from the others too.
+func TestPanicByName(t *testing.T) {
+	marker.OnProblem(func(error) {})
+	defer marker.OnProblem(nil)
+	calls := 0
+	p, err := marker.Register("byname:twin", "", func(*marker.Event) {
+		calls++
+		panic("no")
+	}, nil)
+	must(t, err)
+	defer p.Unregister()
+	must(t, marker.Arm("byname:twin"))
+	defer marker.Disarm("byname:twin")
+	twin1.Mark(1)
+	twin1.Mark(2)
+	twin2.Mark(3)
+	if calls != 1 {
+		t.Errorf("called %d times, want once", calls)
+	}
+}
+
 func TestPending(t *testing.T) {
 	got := make(chan string, 1)
 	p, err := marker.Register("byname:late", "n %d", func(ev *marker.Event) { got <- ev.String() }, nil)

@@ -96,7 +96,7 @@
 //   - mark other markers, whose probes are called in turn, to a depth of eight. A pass of a marker
 //     whose probe this goroutine is already in calls no probe and is counted in [Info.Nested], as
 //     is one that is too deep; kernel tracers see it;
-//   - panic: it is disconnected from that marker, [OnProblem] is told, and the other probes and
+//   - panic: it is disconnected, from every marker of its name, [OnProblem] is told, and the other probes and
 //     the program go on;
 //   - call runtime.Goexit, which ends the goroutine as anywhere; later probes are not called.
 //

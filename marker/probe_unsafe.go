@@ -26,6 +26,13 @@ type Probe struct {
 //
 // It does not disarm.
 func (p *Probe) Unregister() {
+	for _, c := range p.disconnect() {
+		c.Wait()
+	}
+}
+
+// disconnect takes the probe off every marker, and off its name.
+func (p *Probe) disconnect() []*point.Probe {
 	if p.byName != nil {
 		known.forget(p)
 	}
@@ -35,9 +42,7 @@ func (p *Probe) Unregister() {
 	for _, c := range connected {
 		c.Disconnect()
 	}
-	for _, c := range connected {
-		c.Wait()
-	}
+	return connected
 }
 
 // Pending reports whether the probe is connected to no marker, because none of its name was found yet.

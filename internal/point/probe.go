@@ -22,6 +22,9 @@ type Probe struct {
 	// where arming is apart from connecting.
 	Arms *uint32
 
+	// Gone is called when the probe was disconnected because it panicked; nil for nothing.
+	Gone func()
+
 	state *State
 	dead  atomic.Bool
 }
@@ -48,6 +51,9 @@ func (p *Probe) Wait() {
 func (p *Probe) Panicked(v any) {
 	p.state.panics.Add(1)
 	if p.Disconnect() {
+		if p.Gone != nil {
+			p.Gone()
+		}
 		problem.Report(errors.New(p.Point + ": probe panicked and was disconnected: " + panicText(v)))
 	}
 }
