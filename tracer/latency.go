@@ -57,7 +57,7 @@ type Latencies struct {
 //
 // Times are taken last in the begin's probe and first in the end's, so they hold next to
 // nothing of what tracing costs: the end's breakpoint. A hit costs the target that of Count,
-// and about a tenth of a microsecond. Begins that never end, as when a goroutine panics, take
+// and about a quarter of a microsecond. Begins that never end, as when a goroutine panics, take
 // up room until others need it.
 func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) {
 	if err := t.checkAttach(begin, nil); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
 )
 
 // latency generates the program of a site that begins or ends. R7 is the state, R9 the time
@@ -42,25 +43,22 @@ func (a *keyProgram) count(at int16) {
 	a.emit(asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R7, asm.R1, asm.DWord, at))
 }
 
-// lookup leaves in R0 where the key's time is.
-func (a *keyProgram) lookup(open int) {
-	a.emit(asm.LoadMapPtr(asm.R1, open))
-	a.keyArg(asm.R2)
-	a.emit(asm.FnMapLookupElem.Call())
-}
-
 // beginPair notes the time. A begin of an open key replaces the one before: of nested pairs
 // the innermost is measured, and an end that was missed spoils one pair, not all that follow.
 func (a *keyProgram) beginPair(open int) {
 	a.count(stateBegins)
-	a.lookup(open)
-	a.emit(asm.JEq.Imm(asm.R0, 0, "first"))
+	a.emit(asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord))
+	store := func(how ebpf.MapUpdateFlags) {
+		a.emit(asm.LoadMapPtr(asm.R1, open))
+		a.keyArg(asm.R2)
+		a.emit(asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, stackTime), asm.Mov.Imm(asm.R4, int32(how)),
+			asm.FnMapUpdateElem.Call(), asm.JEq.Imm(asm.R0, 0, "out"))
+	}
+	store(ebpf.UpdateNoExist) // nearly always, and a look whether it is there is saved
+	a.emit(asm.JNE.Imm(asm.R0, -int32(unix.EEXIST), "full"))
 	a.count(stateNested)
-	a.label("first")
-	a.emit(asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord), asm.LoadMapPtr(asm.R1, open))
-	a.keyArg(asm.R2)
-	a.emit(asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, stackTime), asm.Mov.Imm(asm.R4, int32(ebpf.UpdateAny)),
-		asm.FnMapUpdateElem.Call(), asm.JEq.Imm(asm.R0, 0, "out"))
+	store(ebpf.UpdateAny)
+	a.label("full")
 	a.count(stateFull)
 	a.emit(asm.Ja.Label("out"))
 }
@@ -69,8 +67,9 @@ func (a *keyProgram) beginPair(open int) {
 // of several ends that race for it one has it.
 func (a *keyProgram) endPair(m Mode, open int) {
 	a.count(stateEnds)
-	a.lookup(open)
-	a.emit(asm.JEq.Imm(asm.R0, 0, "out"), asm.LoadMem(asm.R9, asm.R0, 0, asm.DWord), asm.LoadMapPtr(asm.R1, open))
+	a.emit(asm.LoadMapPtr(asm.R1, open))
+	a.keyArg(asm.R2)
+	a.emit(asm.FnMapLookupElem.Call(), asm.JEq.Imm(asm.R0, 0, "out"), asm.LoadMem(asm.R9, asm.R0, 0, asm.DWord), asm.LoadMapPtr(asm.R1, open))
 	a.keyArg(asm.R2)
 	a.emit(asm.FnMapDeleteElem.Call(), asm.JNE.Imm(asm.R0, 0, "out"))
 	a.emit(asm.LoadMem(asm.R1, asm.RFP, stackTime, asm.DWord), asm.JGE.Reg(asm.R1, asm.R9, "later"),
