@@ -64,6 +64,7 @@ func newLatencyCommand(env *Env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.by, "by", "", "join by `KEY`: goroutine, tid, a FIELD, or FIELD=FIELD of BEGIN and END")
 	flags.Uint64VarP(&o.count, "count", "n", 0, "end when there are `COUNT` pairs, or a few more")
+	complete(cmd, &o.watchFlags)
 	return cmd
 }
 

@@ -79,6 +79,7 @@ func newStatCommand(env *Env) *cobra.Command {
 	flags.StringSliceVar(&o.by, "by", nil, "break the counts down by `KEY`, or several: pid, tid, comm, cpu, goroutine, fields")
 	flags.IntVar(&o.top, "top", 0, "show the `N` rows with the most hits, and the rest as one")
 	flags.IntVar(&o.keys, "keys", 16384, "with --by, room for `N` keys; hits of others are counted as (other)")
+	complete(cmd, &o.watchFlags)
 	return cmd
 }
 

@@ -92,6 +92,7 @@ func newTraceCommand(env *Env) *cobra.Command {
 	flags.StringSliceVar(&o.str, "str", nil, "arguments that point to text: `arg1`, or arg1:arg2 with its length")
 	flags.IntVar(&o.max, "max-string", o.max, "print at most `N` bytes of a string, up to 4096")
 	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer between kernel and waymark, up to 1G")
+	complete(cmd, &o.watchFlags)
 	return cmd
 }
 

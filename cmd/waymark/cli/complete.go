@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// completeTime bounds how long a shell waits: a program may map many files.
+const completeTime = 2 * time.Second
+
+// complete makes the shell complete names of markers, and with --by names of their fields,
+// once the target is there; before, files.
+func complete(cmd *cobra.Command, f *watchFlags) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		markers := completionMarkers(cmd.Context(), f, args)
+		if markers == nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		var names []string
+		for _, m := range markers {
+			names = append(names, m.FullName())
+		}
+		return startingWith(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+	_ = cmd.RegisterFlagCompletionFunc("by", func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		names := []string{"pid", "tid", "comm", "cpu", "goroutine"}
+		for _, m := range completionMarkers(cmd.Context(), f, args) {
+			for i := range m.Fields {
+				names = append(names, m.Fields[i].Name)
+			}
+		}
+		return startingWith(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// completionMarkers returns the markers of the target, nil when there is none yet or it
+// cannot be looked at: a shell that completes has nobody to tell why.
+func completionMarkers(ctx context.Context, f *watchFlags, args []string) []*tracer.Marker {
+	// Not parseSelection: while it completes, cobra ends every command line with "--".
+	var t tracer.Target
+	switch {
+	case len(f.pids) > 0:
+		t.PIDs = f.pids
+	case len(args) > 0 && !isPattern(args[0]):
+		t.Path = args[0]
+	default:
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, completeTime)
+	defer cancel()
+	markers, _ := tracer.Find(ctx, t)
+	return markers
+}
+
+// startingWith returns the names that start with a prefix, each once and as a terminal can
+// print it.
+func startingWith(names []string, prefix string) []string {
+	var some []string
+	for _, name := range names {
+		if strings.HasPrefix(name, prefix) && printable(name) == name && !slices.Contains(some, name) {
+			some = append(some, name)
+		}
+	}
+	return some
+}
