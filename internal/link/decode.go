@@ -20,80 +20,68 @@ type function struct {
 	text    []byte
 	insts   []instruction
 	index   map[int]int  // offset → index in insts
-	targets map[int]bool // offsets that one of its own jumps goes to
+	targets map[int]bool // offsets that one of its own jumps goes to, or a pointer that it makes
+
+	// byHand tells functions written in assembly from those that the compiler made: they keep
+	// to no convention about what survives a call.
+	byHand func(addr uint64) bool
 }
 
 // decodeFunction decodes all of a function, nil when one instruction is not known: then
 // nobody can tell where the others begin and where jumps go.
 func decodeFunction(entry uint64, text []byte) *function {
 	f := &function{entry: entry, text: text, index: make(map[int]int), targets: make(map[int]bool)}
+	f.byHand = func(uint64) bool { return true }
 	for at := 0; at < len(text); {
-		in := instruction{at: at}
-		if n := vexLength(text[at:]); n > 0 {
-			in.Len, in.opaque = n, true
-		} else {
-			var err error
-			if in.Inst, err = x86asm.Decode(text[at:], 64); err != nil || in.Len == 0 {
-				return nil
-			}
-		}
-		if in.end() > len(text) {
+		in, ok := decode(text[at:])
+		in.at = at
+		if !ok || in.end() > len(text) {
 			return nil
 		}
 		f.index[at] = len(f.insts)
 		f.insts = append(f.insts, in)
 		at = in.end()
-		if rel, ok := in.Args[0].(x86asm.Rel); ok && in.Op != x86asm.CALL {
+		if rel, ok := in.Args[0].(x86asm.Rel); ok {
 			f.targets[at+int(rel)] = true
+		}
+		if to, ok := pcRelative(&in.Inst, entry+uint64(in.at)); ok && in.Op == x86asm.LEA && to-entry < uint64(len(text)) {
+			f.targets[int(to-entry)] = true
 		}
 	}
 	return f
 }
 
-// vexLength returns the length of an instruction with a VEX prefix, which x86asm does not know,
-// 0 for others. (Intel SDM volume 2, 2.3: VEX, opcode, ModRM, SIB, displacement, immediate.)
-func vexLength(b []byte) int {
-	var n int // of prefix and opcode
-	var opcodes byte
-	switch {
-	case len(b) >= 3 && b[0] == 0xc5:
-		n, opcodes = 3, 1
-	case len(b) >= 4 && b[0] == 0xc4:
-		n, opcodes = 4, b[1]&0x1f
-	default:
-		return 0
+// decode decodes one instruction, if all that matters of it is known: its length, and where it
+// may go on.
+func decode(b []byte) (in instruction, ok bool) {
+	switch b[0] {
+	case 0xc4, 0xc5:
+		in.Len, in.opaque = vexLength(b), true
+		return in, in.Len > 0
+	case 0x62: // EVEX, of which x86asm knows some
+		return in, false
 	}
-	opcode := b[n-1]
-	if opcodes < 1 || opcodes > 3 || len(b) <= n {
-		return 0
+	var err error
+	// A prefix with nothing that it knows behind is an instruction without a name to x86asm.
+	if in.Inst, err = x86asm.Decode(b, 64); err != nil || in.Len == 0 || in.Op == 0 || strange[in.Op] {
+		return in, false
 	}
-	if opcodes == 1 && opcode == 0x77 { // VZEROUPPER has no operands
-		return n
-	}
-	modrm := b[n]
-	n++
-	mod, rm := modrm>>6, modrm&7
-	if mod != 3 {
-		if rm == 4 {
-			if len(b) <= n {
-				return 0
+	_, jump := in.Args[0].(x86asm.Rel)
+	for _, p := range in.Prefix {
+		switch byte(p) {
+		case 0xc4, 0xc5, 0x62: // behind another prefix
+			return in, false
+		case 0x66: // a distance of 16 bits to AMD, of 32 to Intel
+			if jump {
+				return in, false
 			}
-			if sib := b[n]; mod == 0 && sib&7 == 5 {
-				n += 4
-			}
-			n++
-		} else if mod == 0 && rm == 5 {
-			n += 4
-		}
-		switch mod {
-		case 1:
-			n++
-		case 2:
-			n += 4
 		}
 	}
-	if opcodes == 3 || opcodes == 1 && (opcode >= 0x70 && opcode <= 0x73 || opcode == 0xc2 || opcode >= 0xc4 && opcode <= 0xc6) {
-		n++
-	}
-	return n
+	return in, true
 }
+
+// strange are instructions that go on elsewhere in ways of their own. No compiler makes them.
+var strange = ops(
+	x86asm.LCALL, x86asm.LJMP, x86asm.LRET, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.INTO, x86asm.ICEBP, x86asm.RSM,
+	x86asm.SYSEXIT, x86asm.SYSRET, x86asm.SYSENTER, x86asm.XBEGIN, x86asm.XEND, x86asm.XABORT,
+)

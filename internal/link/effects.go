@@ -56,6 +56,8 @@ var flagsRead = ops(
 	x86asm.SETLE, x86asm.SETNE, x86asm.SETNO, x86asm.SETNP, x86asm.SETNS, x86asm.SETO, x86asm.SETP, x86asm.SETS,
 	x86asm.JA, x86asm.JAE, x86asm.JB, x86asm.JBE, x86asm.JE, x86asm.JG, x86asm.JGE, x86asm.JL, x86asm.JLE,
 	x86asm.JNE, x86asm.JNO, x86asm.JNP, x86asm.JNS, x86asm.JO, x86asm.JP, x86asm.JS, x86asm.LOOPE, x86asm.LOOPNE,
+	x86asm.FCMOVB, x86asm.FCMOVBE, x86asm.FCMOVE, x86asm.FCMOVNB, x86asm.FCMOVNBE, x86asm.FCMOVNE, x86asm.FCMOVNU, x86asm.FCMOVU,
+	x86asm.SYSCALL, // into R11
 )
 
 func ops(list ...x86asm.Op) map[x86asm.Op]bool {
@@ -83,13 +85,19 @@ func mentions(in *instruction, reg x86asm.Reg) bool {
 // uses reports whether an instruction may read a register.
 func uses(in *instruction, reg x86asm.Reg) bool {
 	switch in.Op {
-	case x86asm.RET, x86asm.UD2, x86asm.INT, x86asm.NOP: // a NOP's operand is padding
+	case x86asm.RET, x86asm.UD2, x86asm.NOP: // a NOP's operand is padding
 		return false
+	case x86asm.INT:
+		return in.Args[0] != x86asm.Imm(3)
+	case x86asm.SYSCALL: // six arguments, in whatever registers the kernel likes
+		return true
+	case x86asm.LOOP, x86asm.LOOPE, x86asm.LOOPNE, x86asm.JCXZ, x86asm.JECXZ, x86asm.JRCXZ:
+		return reg == x86asm.RCX
 	case x86asm.CALL, x86asm.JMP, x86asm.PUSH, x86asm.POP:
-		return mentions(in, reg) // of a call's arguments see unusedBehind
+		return mentions(in, reg) // of a call's arguments see ends
 	}
 	if _, jump := in.Args[0].(x86asm.Rel); jump {
-		return in.Op == x86asm.JRCXZ || in.Op == x86asm.JECXZ
+		return false
 	}
 	if in.opaque {
 		return true

@@ -61,7 +61,7 @@ func wide(reg x86asm.Reg) x86asm.Reg {
 // relative to the program counter.
 func pcRelative(inst *x86asm.Inst, pc uint64) (uint64, bool) {
 	for _, arg := range inst.Args {
-		if mem, ok := arg.(x86asm.Mem); ok && mem.Base == x86asm.RIP && mem.Index == 0 {
+		if mem, ok := arg.(x86asm.Mem); ok && mem.Base == x86asm.RIP && mem.Index == 0 && mem.Segment == 0 {
 			// x86asm returns the 32-bit displacement without its sign.
 			return pc + uint64(inst.Len) + uint64(int64(int32(uint32(mem.Disp)))), true
 		}

@@ -15,6 +15,7 @@
 TEXT ·short(SB), NOSPLIT, $0-8
 	MOVQ hits+0(FP), CX
 	SHORT1024; SHORT1024; SHORT1024; SHORT1024
+	XORL AX, AX
 	RET
 
 // The same with an instruction in between, so that the branch itself is the site, and with a
@@ -31,4 +32,5 @@ TEXT ·short(SB), NOSPLIT, $0-8
 TEXT ·near(SB), NOSPLIT, $0-8
 	MOVQ hits+0(FP), CX
 	NEAR1024; NEAR1024; NEAR1024; NEAR1024
+	XORL AX, AX // or the last branch would hand AX on
 	RET

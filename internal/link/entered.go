@@ -1,0 +1,92 @@
+package link
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// keepEntered leaves generic what is entered from elsewhere than its own function, whose code alone
+// does not say so: what a pointer in the program's data leads into, a table of jumps, or what another
+// function jumps into. So it does with what overlaps, in files that contradict themselves.
+func (o *optimized) keepEntered() {
+	slices.SortFunc(o.rewritten, func(a, b rewritten) int { return cmp.Compare(a.begin, b.begin) })
+	why := make([]string, len(o.rewritten))
+	for i := 1; i < len(o.rewritten); i++ {
+		if o.rewritten[i].begin < o.rewritten[i-1].end {
+			why[i], why[i-1] = "it overlaps another", "it overlaps another"
+		}
+	}
+	o.pointers(func(to uint64) {
+		if i := o.inside(to); i >= 0 {
+			why[i] = "a table of jumps may lead into it"
+		}
+	})
+	o.jumps(why)
+	kept := o.rewritten[:0]
+	for i, r := range o.rewritten {
+		if why[i] != "" {
+			o.report[r.report].Optimized, o.report[r.report].Why = false, why[i]
+			continue
+		}
+		kept = append(kept, r)
+	}
+	o.rewritten = kept
+}
+
+// inside returns the index of the one that an address is in, behind its first byte; -1 for none.
+func (o *optimized) inside(to uint64) int {
+	i := sort.Search(len(o.rewritten), func(i int) bool { return o.rewritten[i].begin >= to }) - 1
+	if i < 0 || to >= o.rewritten[i].end {
+		return -1
+	}
+	return i
+}
+
+// pointers calls found with everything in the file that could be a pointer into the text.
+func (o *optimized) pointers(found func(to uint64)) {
+	img := o.img
+	near := func(to uint64) bool { return to-img.anchor.text < uint64(len(o.text)) }
+	for _, to := range img.relative {
+		if near(to) {
+			found(to)
+		}
+	}
+	for _, p := range img.loads {
+		seg := img.data[p.Off : p.Off+p.Filesz]
+		for at := int((8 - p.Vaddr%8) % 8); at+8 <= len(seg); at += 8 {
+			if to := le.Uint64(seg[at:]); near(to) {
+				found(to)
+			}
+		}
+	}
+}
+
+// jumps notes what other functions jump into or make a pointer into. They are not decoded: what looks
+// like such an instruction is taken for one.
+func (o *optimized) jumps(why []string) {
+	within := make([]uint64, len(o.text)/64+1) // a bit for each byte
+	for _, r := range o.rewritten {
+		for to := r.begin + 1; to < r.end; to++ {
+			at := to - o.img.anchor.text
+			within[at/64] |= 1 << (at % 64)
+		}
+	}
+	for i := 2; i+4 <= len(o.text); i++ {
+		at := uint64(i) + 4 + uint64(int64(int32(le.Uint32(o.text[i:]))))
+		if at >= uint64(len(o.text)) || within[at/64]>>(at%64)&1 == 0 || !leads(o.text[i-2], o.text[i-1]) {
+			continue
+		}
+		to := o.img.anchor.text + at
+		fn := o.funcs.PCToFunc(o.img.anchor.text + uint64(i))
+		if fn == nil || to-fn.Entry >= fn.End-fn.Entry { // of its own function prove knows every jump
+			why[o.inside(to)] = "another function may jump into it"
+		}
+	}
+}
+
+// leads reports whether a displacement behind these two bytes may be where the program goes on, or a
+// pointer that it makes: CALL, JMP, Jcc, LEA.
+func leads(a, b byte) bool {
+	return b == 0xe8 || b == 0xe9 || a == 0x0f && b&0xf0 == 0x80 || a == 0x8d && b&0xc7 == 0x05
+}
