@@ -1,7 +1,7 @@
 // Command bench measures what markers cost, off and on, beside the same code without them
 // and under other tools:
 //
-//	go run ./bench [--list] [--json] [--rounds N] [NAME…]
+//	go run ./bench [--list] [--json | --markdown] [--rounds N] [NAME…]
 //
 // What is compared runs interleaved, in rounds, and the median of the rounds counts: the
 // machine's speed changes over time, and a ratio survives that where a figure does not.
@@ -50,6 +50,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	list := flags.Bool("list", false, "list the benchmarks")
 	asJSON := flags.Bool("json", false, "print one JSON object a line")
+	asMarkdown := flags.Bool("markdown", false, "print tables for docs")
 	rounds := flags.Int("rounds", 0, "rounds of each benchmark, 0 for its own number")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -68,9 +69,12 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return nil
 	}
 	print := printTable
-	if *asJSON {
+	switch {
+	case *asJSON:
 		print = printJSON
-	} else {
+	case *asMarkdown:
+		print = printMarkdown
+	default:
 		fmt.Fprintf(stdout, "%s %s/%s, %d CPUs; medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	}
 	for _, b := range chosen {

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// printMarkdown prints a table for docs: a line for each case, with what is further said of it.
+func printMarkdown(w io.Writer, b benchmark, results []result) error {
+	var further []string // columns
+	rows := make(map[string]map[string]result)
+	var cases []result
+	for _, r := range results {
+		if r.more == "" {
+			cases = append(cases, r)
+			rows[r.Case] = make(map[string]result)
+			continue
+		}
+		if columns := rows[cases[len(cases)-1].Case]; columns != nil {
+			columns[r.more] = r
+		}
+		known := false
+		for _, f := range further {
+			known = known || f == r.more
+		}
+		if !known {
+			further = append(further, r.more)
+		}
+	}
+	line := "| " + b.name + " | |"
+	rule := "|---|--:|"
+	for _, f := range further {
+		line += " " + f + " |"
+		rule += "--:|"
+	}
+	text := line + " compared |\n" + rule + "---|\n"
+	for _, r := range cases {
+		if r.Skipped != "" {
+			text += "| " + r.Case + " | skipped: " + r.Skipped + " |\n"
+			continue
+		}
+		text += "| " + r.Case + " | " + amount(r) + " |"
+		for _, f := range further {
+			if m, ok := rows[r.Case][f]; ok {
+				text += " " + amount(m)
+			}
+			text += " |"
+		}
+		if r.Ratio != nil {
+			text += fmt.Sprintf(" %s × %s", strconv.FormatFloat(*r.Ratio, 'f', 2, 64), r.RatioTo)
+		}
+		text += " |\n"
+	}
+	_, err := io.WriteString(w, "\n"+text)
+	return err
+}
+
+func amount(r result) string {
+	digits := 0
+	if r.Unit == "ns" && *r.Value < 1000 {
+		digits = 2
+	}
+	if r.Unit == "allocs" {
+		return strconv.FormatFloat(*r.Value, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(*r.Value, 'f', digits, 64) + " " + r.Unit
+}
