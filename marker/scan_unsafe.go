@@ -13,10 +13,10 @@ func scan() (found []*Marker) {
 	var written []*Marker
 	point.Scan([2]uint64{magic0, magic1}, func(p unsafe.Pointer, initialized bool) {
 		switch m := (*Marker)(p); {
-		case initialized:
-			found = append(found, m)
-		default:
+		case !initialized:
 			written = append(written, m)
+		case m.version == version && m.arity <= markerabi.MaxArity: // not somebody's table of magics
+			found = append(found, m)
 		}
 	})
 	return append(found, settled(written)...)

@@ -16,31 +16,35 @@ type wordAt struct {
 	live bool   // not zero in the file: a key that is on from the start
 }
 
-// Markers, tracepoints and keys begin alike: magic, armed word, version; a name follows at the same place
-// in the first two, and behind its padding in a key too.
-var pointKinds = []struct {
-	kind   string
-	magic  [2]uint64
-	offset uint64 // of the name
-}{
-	{"marker", [2]uint64{markerabi.MarkerMagic0, markerabi.MarkerMagic1}, markerabi.OffName},
-	{"tracepoint", [2]uint64{markerabi.TracepointMagic0, markerabi.TracepointMagic1}, markerabi.OffName},
-	{"key", [2]uint64{markerabi.KeyMagic0, markerabi.KeyMagic1}, markerabi.OffName},
+// Markers, tracepoints and keys begin alike: magic, armed word, version, name.
+//
+// The table is not a variable, because a program that links is searched for markers too.
+func pointKinds() []pointKind {
+	return []pointKind{
+		{"marker", markerabi.MarkerMagic0, markerabi.MarkerMagic1},
+		{"tracepoint", markerabi.TracepointMagic0, markerabi.TracepointMagic1},
+		{"key", markerabi.KeyMagic0, markerabi.KeyMagic1},
+	}
+}
+
+type pointKind struct {
+	kind           string
+	magic0, magic1 uint64
 }
 
 // findWords returns every armed word in the file's data, in address order.
 func (img *image) findWords() []wordAt {
 	var words []wordAt
-	for _, k := range pointKinds {
+	for _, k := range pointKinds() {
 		var magic [16]byte
-		le.PutUint64(magic[:], k.magic[0])
-		le.PutUint64(magic[8:], k.magic[1])
+		le.PutUint64(magic[:], k.magic0)
+		le.PutUint64(magic[8:], k.magic1)
 		img.scanData(magic[:], func(addr uint64) {
-			b := img.at(addr, k.offset+16)
+			b := img.at(addr, markerabi.OffName+16)
 			if b == nil || le.Uint16(b[markerabi.OffVersion:]) != markerabi.Version {
 				return
 			}
-			name, err := img.str(addr+k.offset, field.MaxFormat)
+			name, err := img.str(addr+markerabi.OffName, field.MaxFormat)
 			if err != nil {
 				return
 			}
