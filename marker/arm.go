@@ -4,10 +4,16 @@ import (
 	"errors"
 
 	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/patch"
 )
 
-// ErrNotArmed is returned by Disarm for a marker that is not armed.
-var ErrNotArmed = errors.New("marker is not armed")
+var (
+	// ErrNotArmed is returned by Disarm for a marker that is not armed.
+	ErrNotArmed = errors.New("marker is not armed")
+	// ErrNotPatched is what errors of arming wrap in a program that was linked with --optimize
+	// and may not write its own code. Nothing is armed then.
+	ErrNotPatched = patch.ErrNotPatched
+)
 
 // Arm makes the marker call its probes. Calls nest: three calls need three of Disarm.
 func (m *Marker) Arm() error {

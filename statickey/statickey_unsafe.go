@@ -62,6 +62,9 @@ var (
 	ErrNotEnabled = errors.New("key is not enabled")
 	// ErrTooOften is returned by Enable for a key that was enabled 65535 times.
 	ErrTooOften = errors.New("key is enabled too often")
+	// ErrNotPatched is what errors of switching a key wrap in a program that was linked with
+	// --optimize and may not write its own code. The key is then as it was.
+	ErrNotPatched = patch.ErrNotPatched
 )
 
 // Enable switches the key on. Calls nest: three calls need three of Disable.
@@ -74,7 +77,7 @@ func (k *Key) Enable() error {
 		if atomic.CompareAndSwapUint32(&k.armed, old, old+point.OneArm) {
 			used.Add(k)
 			if err := patch.Set(&k.armed); err != nil {
-				_ = k.Disable()
+				k.undo(-point.OneArm)
 				return field.Wrap("enabling key "+strconv.Quote(k.name), err)
 			}
 			return nil
@@ -90,9 +93,19 @@ func (k *Key) Disable() error {
 			return field.Wrap("disabling key "+strconv.Quote(k.name), ErrNotEnabled)
 		}
 		if atomic.CompareAndSwapUint32(&k.armed, old, old-point.OneArm) {
-			return patch.Set(&k.armed)
+			if err := patch.Set(&k.armed); err != nil {
+				k.undo(point.OneArm)
+				return field.Wrap("disabling key "+strconv.Quote(k.name), err)
+			}
+			return nil
 		}
 	}
+}
+
+// undo takes back what was added to the armed word before the sites could not be patched.
+func (k *Key) undo(n int32) {
+	atomic.AddUint32(&k.armed, uint32(n))
+	_ = patch.Set(&k.armed) // some of them may have been by somebody else meanwhile
 }
 
 // Info is what there is to know about a key of this program at one moment.

@@ -58,8 +58,8 @@ func (img *image) restoreCode() error {
 // writeSites writes the rewritten code, the site table, and into the anchor where that is.
 func (img *image) writeSites(out []byte, t *table, opt *optimized, o Options) ([]byte, error) {
 	if opt == nil || len(opt.rewritten) == 0 {
-		if t.index(sitesSection) >= 0 { // of an earlier link: left empty, because sections keep their index
-			out = t.appendData(out, sitesSection, elf.SHT_PROGBITS, nil)
+		if t.index(markerabi.SitesSection) >= 0 { // of an earlier link: left empty, because sections keep their index
+			out = t.appendData(out, markerabi.SitesSection, elf.SHT_PROGBITS, nil)
 		}
 		return out, nil
 	}
@@ -77,7 +77,7 @@ func (img *image) writeSites(out []byte, t *table, opt *optimized, o Options) ([
 		flags |= markerabi.SitesNoWatch
 	}
 	table := opt.table(img.anchor.addr, flags)
-	out = t.appendData(out, sitesSection, elf.SHT_PROGBITS, table)
+	out = t.appendData(out, markerabi.SitesSection, elf.SHT_PROGBITS, table)
 	off, ok := img.fileOffset(img.anchor.addr+markerabi.OffSites, 16)
 	if !ok {
 		return nil, fmt.Errorf("%w: the anchor at 0x%x is not in the file", ErrLayout, img.anchor.addr)

@@ -21,7 +21,6 @@ const (
 	baseSection   = ".stapsdt.base"
 	probesSection = ".probes"
 	noteSection   = ".note.stapsdt"
-	sitesSection  = ".waymark.sites"
 )
 
 // write returns the linked file: the old one with a stub in every marker, then the new
@@ -84,7 +83,7 @@ func (img *image) unlinkedSize(t *table) int64 {
 		return now
 	}
 	for j, h := range t.headers {
-		ours := t.names[j] == noteSection || t.names[j] == schema.Section || t.names[j] == sitesSection || j == t.strings
+		ours := t.names[j] == noteSection || t.names[j] == schema.Section || t.names[j] == markerabi.SitesSection || j == t.strings
 		if !ours && h.typ() != elf.SHT_NOBITS && h.typ() != elf.SHT_NULL && h.offset()+h.size() > uint64(doc.BaseSize) {
 			return now
 		}

@@ -124,6 +124,7 @@ const (
 // other, which changes nothing but flags. In the file it is as the word is in the file: a key can
 // be on from the start.
 const (
+	SitesSection    = ".waymark.sites"
 	SitesMagic      = 0x7365746973796177 // "waysites"
 	SitesHeaderSize = 32
 	SiteSize        = 24

@@ -4,5 +4,26 @@ package patch
 
 import "errors"
 
-// ErrText is the error of patching a program whose text cannot be written.
-var ErrText = errors.New("the program's code cannot be patched here (a seccomp filter, SELinux or proc_mem.force_override refuses); link it without --optimize")
+// ErrNotPatched is what every error of this package wraps.
+var ErrNotPatched = errors.New("the sites of this program, linked with --optimize, cannot be patched")
+
+// failure is such an error.
+type failure struct {
+	why string
+	err error // nil for none
+}
+
+func (f *failure) Error() string {
+	s := ErrNotPatched.Error() + ": " + f.why
+	if f.err != nil {
+		s += ": " + f.err.Error()
+	}
+	return s
+}
+
+func (f *failure) Unwrap() []error {
+	if f.err == nil {
+		return []error{ErrNotPatched}
+	}
+	return []error{ErrNotPatched, f.err}
+}

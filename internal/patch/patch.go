@@ -3,7 +3,6 @@
 package patch
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -21,8 +20,9 @@ import (
 // say of their sites is under the mutex.
 var state struct {
 	sync.Mutex
-	words []word // in the order of their addresses
-	mem   int    // /proc/self/mem, open for writing, 0 before it is needed
+	words  []word // in the order of their addresses
+	broken error  // why there are none although link left a table
+	told   bool   // of the last error of the watcher
 }
 
 // watchEvery is how long a kernel tracer may have raised a counter before the sites follow.
@@ -38,7 +38,8 @@ func init() {
 func start() {
 	words, flags, err := readTable()
 	if err != nil {
-		problem.Report(errors.New("the sites of this program stay off: " + err.Error()))
+		state.broken = err
+		problem.Report(err)
 		return
 	}
 	state.words = words
@@ -53,15 +54,16 @@ func start() {
 	}
 }
 
-// look patches the sites of the words that a kernel tracer has changed.
+// look patches the sites of the words that a kernel tracer has changed. What goes wrong for one
+// will for others, and again: it is told once.
 func look() {
 	for i := range state.words {
-		w := &state.words[i]
 		state.Lock()
-		known := w.err
-		err := w.settle()
+		err := state.words[i].settle()
+		tell := err != nil && !state.told
+		state.told = state.told || tell
 		state.Unlock()
-		if err != nil && known == nil {
+		if tell {
 			problem.Report(err)
 		}
 	}
@@ -71,6 +73,9 @@ func look() {
 // does nothing for a word that has no optimized sites. When it returns without an error no
 // thread executes what was there before.
 func Set(armed *uint32) error {
+	if state.broken != nil {
+		return state.broken // it may have sites, nobody knows where
+	}
 	i, ok := slices.BinarySearchFunc(state.words, armed, compare)
 	if !ok {
 		return nil
@@ -87,23 +92,41 @@ func (w *word) settle() error {
 	if live == w.live {
 		return nil
 	}
+	mem, err := openText()
+	if err != nil {
+		return err
+	}
+	defer mem.close()
 	for i := range w.sites {
-		if err := w.sites[i].patch(live); err != nil {
-			for _, s := range w.sites[:i] {
-				_ = s.patch(w.live) // it took the other byte just now
+		if err := mem.patch(&w.sites[i], live); err != nil {
+			for j := range w.sites[:i] {
+				_ = mem.patch(&w.sites[j], w.live) // it took the other byte just now
 			}
 			membarrier.Core()
-			w.err = err
 			return err
 		}
 	}
 	membarrier.Core()
-	w.live, w.err = live, nil
+	w.live, state.told = live, false
 	return nil
 }
 
+// text is /proc/self/mem. It is opened each time: a program may close descriptors that it does
+// not know, and what has the number then is not to be written to.
+type text int
+
+func openText() (text, error) {
+	fd, err := open("/proc/self/mem", syscall.O_RDWR)
+	if err != nil {
+		return 0, &failure{"opening /proc/self/mem", err}
+	}
+	return text(fd), nil
+}
+
+func (t text) close() { _ = syscall.Close(int(t)) }
+
 // patch writes the byte of one site. What is neither of its two is not ours: a breakpoint.
-func (s *site) patch(live bool) error {
+func (t text) patch(s *site, live bool) error {
 	from, to := s.on, s.off
 	if live {
 		from, to = s.off, s.on
@@ -112,39 +135,25 @@ func (s *site) patch(live bool) error {
 	case to:
 		return nil
 	case from:
-		return write(s.at, to)
+		return t.write(s.at, to)
 	}
-	return errors.New("site at " + hex(s.at) + ": somebody else changed the code there, a debugger for one; end that first")
+	return &failure{"somebody else, a debugger perhaps, changed the code at " + hex(s.at), nil}
 }
 
 // write stores one byte into the text, which stays mapped without the right to write.
-func write(at uintptr, b byte) error {
-	if state.mem == 0 {
-		fd, err := open("/proc/self/mem", syscall.O_RDWR)
-		if err != nil {
-			return wrapText(err)
-		}
-		state.mem = fd
-	}
+func (t text) write(at uintptr, b byte) error {
 	for {
-		n, err := syscall.Pwrite(state.mem, []byte{b}, int64(at))
+		n, err := syscall.Pwrite(int(t), []byte{b}, int64(at))
 		switch {
 		case err == syscall.EINTR:
 		case err != nil:
-			return wrapText(err)
+			return &failure{"writing its code (a seccomp filter, SELinux or proc_mem.force_override refuses; link it without --optimize)", err}
 		case n != 1 || code(at) != b:
-			return ErrText
+			return &failure{"what was written to its code is not there", nil}
 		default:
 			return nil
 		}
 	}
 }
-
-func wrapText(err error) error { return &textError{err} }
-
-type textError struct{ err error }
-
-func (e *textError) Error() string   { return ErrText.Error() + ": " + e.err.Error() }
-func (e *textError) Unwrap() []error { return []error{ErrText, e.err} }
 
 func hex(at uintptr) string { return "0x" + strconv.FormatUint(uint64(at), 16) }

@@ -3,10 +3,8 @@
 package patch
 
 import (
+	"cmp"
 	"encoding/binary"
-	"errors"
-	"strconv"
-	"syscall"
 	"unsafe"
 
 	"github.com/waymark-trace/waymark/internal/markerabi"
@@ -17,8 +15,7 @@ import (
 type word struct {
 	armed *uint32
 	sites []site
-	live  bool  // what the sites were last patched to
-	err   error // why they could not be, reported once
+	live  bool // what the sites were last patched to
 }
 
 // site is one byte of the program's text.
@@ -27,35 +24,31 @@ type site struct {
 	off, on byte
 }
 
-// maxTable bounds the table, in bytes: a million sites.
-const maxTable = markerabi.SiteSize << 20
-
 // readTable returns the words of the table that link left in the program's file, in the order
 // of their addresses.
 func readTable() (words []word, flags uint64, err error) {
-	offset, size, anchor := stub.Sites()
-	if size < markerabi.SitesHeaderSize || size > maxTable {
-		return nil, 0, errors.New("site table of " + strconv.FormatUint(size, 10) + " bytes")
-	}
-	table, err := readSelf(offset, size)
+	table, err := findTable()
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, &failure{"reading its site table (it was changed after it was linked: link it again)", err}
 	}
 	le := binary.LittleEndian
 	sites := table[markerabi.SitesHeaderSize:]
-	if le.Uint64(table) != markerabi.SitesMagic || le.Uint64(table[markerabi.OffSitesCount:]) != uint64(len(sites)/markerabi.SiteSize) {
-		return nil, 0, errors.New("what should be the site table is not one: the file was changed after it was linked")
-	}
+	_, _, anchor := stub.Sites()
+	text, data := stub.Text(), stub.Data()
 	moved := anchor - uintptr(le.Uint64(table[markerabi.OffSitesAnchor:]))
 	for ; len(sites) >= markerabi.SiteSize; sites = sites[markerabi.SiteSize:] {
-		armed := (*uint32)(address(uintptr(le.Uint64(sites[markerabi.OffSiteWord:])) + moved))
-		if n := len(words); n == 0 || words[n-1].armed != armed {
-			words = append(words, word{armed: armed})
-		}
+		armed := uintptr(le.Uint64(sites[markerabi.OffSiteWord:])) + moved
 		s := site{
 			at:  uintptr(le.Uint64(sites)) + moved,
 			off: sites[markerabi.OffSiteOff],
 			on:  sites[markerabi.OffSiteOn],
+		}
+		n := len(words)
+		if !text.Holds(s.at, 1) || !data.Holds(armed, 4) || armed%4 != 0 || n > 0 && armed < words[n-1].address() {
+			return nil, 0, &failure{"its site table is damaged: it names " + hex(s.at) + " and " + hex(armed), nil}
+		}
+		if n == 0 || armed != words[n-1].address() {
+			words = append(words, word{armed: (*uint32)(address(armed))})
 		}
 		w := &words[len(words)-1]
 		w.sites = append(w.sites, s)
@@ -64,35 +57,7 @@ func readTable() (words []word, flags uint64, err error) {
 	return words, le.Uint64(table[markerabi.OffSitesFlags:]), nil
 }
 
-// readSelf reads a part of the program's own file, also when that was replaced or deleted.
-func readSelf(offset, size uint64) ([]byte, error) {
-	fd, err := open("/proc/self/exe", syscall.O_RDONLY)
-	if err != nil {
-		return nil, errors.New("opening /proc/self/exe: " + err.Error())
-	}
-	defer syscall.Close(fd)
-	data := make([]byte, size)
-	for read := 0; read < len(data); {
-		n, err := syscall.Pread(fd, data[read:], int64(offset)+int64(read))
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil || n == 0 {
-			return nil, errors.New("reading the site table at " + strconv.FormatUint(offset, 10) + " of /proc/self/exe: it is cut off")
-		}
-		read += n
-	}
-	return data, nil
-}
-
-func open(path string, mode int) (int, error) {
-	for {
-		fd, err := syscall.Open(path, mode|syscall.O_CLOEXEC, 0)
-		if err != syscall.EINTR {
-			return fd, err
-		}
-	}
-}
+func (w *word) address() uintptr { return uintptr(unsafe.Pointer(w.armed)) }
 
 // address makes a pointer of an address in the program's own data, which never moves.
 func address(at uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&at)) }
@@ -102,12 +67,5 @@ func code(at uintptr) byte { return *(*byte)(address(at)) }
 
 // compare orders words by address.
 func compare(w word, armed *uint32) int {
-	a, b := uintptr(unsafe.Pointer(w.armed)), uintptr(unsafe.Pointer(armed))
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return cmp.Compare(w.address(), uintptr(unsafe.Pointer(armed)))
 }

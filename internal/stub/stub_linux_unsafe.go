@@ -10,10 +10,10 @@ var anchor struct {
 	version     uint64
 	pool, stubs uintptr
 	types       [2]uintptr
-	text        [2]uintptr
-	pclntab     [2]uintptr
-	data        [2]uintptr
-	bss         [2]uintptr
+	text        Range
+	pclntab     Range
+	data        Range
+	bss         Range
 	sites       uint64
 	sitesSize   uint64
 }
@@ -26,6 +26,16 @@ const Supported = true
 func Sites() (offset, size uint64, at uintptr) {
 	return anchor.sites, anchor.sitesSize, uintptr(unsafe.Pointer(&anchor))
 }
+
+// Range is a part of the program's memory.
+type Range struct{ from, to uintptr }
+
+// Holds reports whether all of size bytes lie in it.
+func (r Range) Holds(at, size uintptr) bool { return at >= r.from && at < r.to && size <= r.to-at }
+
+// Text returns where the program's code lies, and Data where its data with pointers do.
+func Text() Range { return anchor.text }
+func Data() Range { return anchor.data }
 
 // Call calls the stub at pc with the address of a record in RAX. It does nothing when pc is
 // not a stub: a marker whose bytes were overwritten must not become a jump to anywhere.
