@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"runtime"
 	"strconv"
 
 	"github.com/waymark-trace/waymark/marker"
@@ -167,6 +168,7 @@ const (
 
 // enabled compares with what else a program can say where it is by, each on and off.
 func enabled(c config) ([]result, error) {
+	defer runtime.KeepAlive([]any{&savedInt, &savedPlace}) // what is only written would not be
 	undo, err := connectAll()
 	if err != nil {
 		return nil, err

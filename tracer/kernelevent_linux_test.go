@@ -88,9 +88,7 @@ func TestKernelEventPerf(t *testing.T) {
 	perf := peer.Need(t, "perf")[0]
 	path := copyOf(t, tick(t))
 	events := define(t, mustFind(t, Target{Path: path}))
-	var got []string
 	for name, e := range events {
-		got = append(got, fmt.Sprintf("%s %d", name, len(e.Places)))
 		if e.Existed || len(e.Remarks) > 0 != strings.HasSuffix(name, ":args") {
 			t.Errorf("%+v", e)
 		}
