@@ -65,7 +65,7 @@ func TestTracers(t *testing.T) {
 	}
 }
 
-var units = map[string]bool{"ns": true, "allocs": true, "instructions": true, "inits": true, "faults": true, "bytes": true}
+var units = map[string]bool{"lost": true, "ns": true, "allocs": true, "instructions": true, "inits": true, "faults": true, "bytes": true}
 
 func checkJSON(t *testing.T, bench string, args ...string) []result {
 	t.Helper()
@@ -83,7 +83,7 @@ func checkJSON(t *testing.T, bench string, args ...string) []result {
 			t.Fatalf("%q: %v", line, err)
 		}
 		difference := strings.Contains(r.Case, "over the loop") // of two loops, for which a round may be too few
-		measured := r.Value != nil && units[r.Unit] && (*r.Value > 0 || *r.Value == 0 && r.Unit == "allocs" || difference)
+		measured := r.Value != nil && units[r.Unit] && (*r.Value > 0 || *r.Value == 0 && (r.Unit == "allocs" || r.Unit == "lost") || difference)
 		if r.Bench != bench || r.Case == "" || cases[r.Case] || measured == (r.Skipped != "") {
 			t.Errorf("%q is no result of benchmark %s", line, bench)
 		}
@@ -139,5 +139,46 @@ func TestMedian(t *testing.T) {
 		if got := median(c.in); got != c.want {
 			t.Errorf("median(%v) = %v, want %v", c.in, got, c.want)
 		}
+	}
+}
+
+// All 531 sites of a libjvm take well under a second, and 71 take a tenth of what bpftrace takes.
+func TestAttach(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for bpftrace")
+	}
+	peer.Root(t)
+	peer.Need(t, "bpftrace")
+	for _, r := range checkJSON(t, "attach", "--rounds", "1", "--json", "attach") {
+		if r.Skipped != "" {
+			t.Errorf("%s was skipped: %s", r.Case, r.Skipped)
+		} else if strings.HasSuffix(r.Case, "waymark") && *r.Value > 1e9 {
+			t.Errorf("%s takes %v ns", r.Case, *r.Value)
+		} else if strings.HasSuffix(r.Case, "detach, bpftrace") && *r.Ratio < 10 {
+			t.Errorf("%s takes %v times as long as waymark, want 10", r.Case, *r.Ratio)
+		}
+	}
+}
+
+// waymark trace loses nothing, give or take a loaded machine, where bpftrace does not keep up.
+func TestLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every tracer")
+	}
+	peer.Root(t)
+	peer.Need(t, "perf", "bpftrace")
+	if err := os.Chdir(".."); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chdir("bench")
+	value := make(map[string]float64)
+	for _, r := range checkJSON(t, "lost", "--json", "lost") {
+		if r.Skipped != "" {
+			t.Fatalf("%s was skipped: %s", r.Case, r.Skipped)
+		}
+		value[r.Case] = *r.Value
+	}
+	if got, other := value["waymark trace"], value["bpftrace printf()"]; 10*got > other {
+		t.Errorf("waymark lost %v events, bpftrace %v", got, other)
 	}
 }

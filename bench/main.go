@@ -42,6 +42,8 @@ var benchmarks = []benchmark{
 	{"disabled", "a marker nobody looks at, in an empty loop and in a loop that copies 4096 bytes", disabled},
 	{"enabled", "a marker with probes in its own process, and what else says where a program is", enabled},
 	{"start", "a program that declares markers and is never traced", start},
+	{"lost", "events that do not arrive of a million, one every 4 µs", lost},
+	{"attach", "attaching to and detaching from all sites of libjvm and PostgreSQL", attaching},
 	{"tracers", "a marker of a linked program under waymark, perf and bpftrace", tracers},
 }
 

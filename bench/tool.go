@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -83,9 +84,15 @@ type process struct {
 }
 
 // start runs the tool with its output thrown away, as cheaply for it as a pipe to nobody.
-func (tool *tool) start() (*process, error) {
+func (tool *tool) start() (*process, error) { return tool.startTo(nil) }
+
+// startTo runs it with its output in a file, nil for none.
+func (tool *tool) startTo(out *os.File) (*process, error) {
 	p := &process{cmd: pinned(1, tool.argv[0], tool.argv[1:]...)}
 	p.cmd.Stderr = &p.stderr
+	if out != nil {
+		p.cmd.Stdout = out
+	}
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,10 @@ const (
 )
 
 // tracers measures passes of one marker in one process under one tool after the other.
-func tracers(c config) ([]result, error) {
+func tracers(c config) ([]result, error) { return underTools(c, measureTracers) }
+
+// underTools builds and starts a target, and has something measured of it and the tools.
+func underTools(c config, measure func(config, *target, []*tool) ([]result, error)) ([]result, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return []result{skipped("all", "SDT markers of Go programs are for linux/amd64, this is %s/%s", runtime.GOOS, runtime.GOARCH)}, nil
 	}
@@ -46,7 +49,7 @@ func tracers(c config) ([]result, error) {
 		return nil, err
 	}
 	defer t.stop()
-	return measureTracers(c, t, tools(dir, waymark, t))
+	return measure(c, t, tools(dir, waymark, t))
 }
 
 // measureTracers runs every tool once a round. A tool that fails is left out from then on,

@@ -6,6 +6,7 @@
 //	on        waits until somebody is connected to the marker: "on", or "late" after 20 s
 //	off       waits until nobody is: "off", or "late"
 //	mark N    passes the marker N times: the nanoseconds that took
+//	pace N    passes it N times, one every 4 µs: the same
 //	pair N    passes it and another one in turn, N times each: the same
 package main
 
@@ -40,6 +41,8 @@ func main() {
 			measure(mark, rest)
 		case "pair":
 			measure(pair, rest)
+		case "pace":
+			measure(pace, rest)
 		default:
 			fail(in.Text())
 		}
@@ -84,5 +87,16 @@ func pair(n int) {
 	for i := range n {
 		hit.Mark(i, 0)
 		back.Mark()
+	}
+}
+
+// pace spins between passes, as sleeping would be too coarse.
+func pace(n int) {
+	const every = 4 * time.Microsecond
+	start := time.Now()
+	for i := range n {
+		for time.Since(start) < time.Duration(i)*every {
+		}
+		hit.Mark(i, 0)
 	}
 }
