@@ -44,13 +44,14 @@ var benchmarks = []benchmark{
 	{"start", "a program that declares markers and is never traced", start},
 	{"lost", "events that do not arrive of a million, one every 4 µs", lost},
 	{"attach", "attaching to and detaching from all sites of libjvm and PostgreSQL", attaching},
+	{"list", "the markers of every running process, and readelf on the same files", list},
 	{"tracers", "a marker of a linked program under waymark, perf and bpftrace", tracers},
 }
 
 func run(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	list := flags.Bool("list", false, "list the benchmarks")
+	show := flags.Bool("list", false, "list the benchmarks")
 	asJSON := flags.Bool("json", false, "print one JSON object a line")
 	asMarkdown := flags.Bool("markdown", false, "print tables for docs")
 	rounds := flags.Int("rounds", 0, "rounds of each benchmark, 0 for its own number")
@@ -64,7 +65,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if *list {
+	if *show {
 		for _, b := range chosen {
 			fmt.Fprintf(stdout, "%-10s %s\n", b.name, b.what)
 		}
