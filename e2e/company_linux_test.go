@@ -44,7 +44,7 @@ func gather(t *testing.T, path string, pid int, shown map[string]string, markers
 		where = []string{"-p", fmt.Sprint(pid)}
 	}
 	c.counter = watchBy(t, "stat", append(where, markers...)...)
-	c.tracer = watchBy(t, "trace", append([]string{"--str=4096"}, append(where, markers...)...)...)
+	c.tracer = watchBy(t, "trace", append([]string{"--max-string=4096"}, append(where, markers...)...)...)
 	c.perf = recordPerf(t, path, pid, markers)
 
 	var script strings.Builder
