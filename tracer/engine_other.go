@@ -34,6 +34,16 @@ func counterStates(int, []*Marker) ([]CounterState, error) { return nil, errPlat
 
 func repairCounter(*CounterState) error { return errPlatform }
 
+func checkSystem() []Check {
+	var c checks
+	c.err("kernel", StatusFail, errPlatform)
+	return c
+}
+
+func checkPID(context.Context, int) ([]Check, []*Marker) { return checkSystem(), nil }
+
+func checkFile(context.Context, string) ([]Check, []int) { return checkSystem(), nil }
+
 func start(context.Context, []string, *StartOptions) (*command, error) { return nil, errPlatform }
 
 // command is never made here.

@@ -1,44 +1,56 @@
 package cli
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-const doctorLong = `Look at the reference counters of a process, and repair those that a dead tracer left raised.
+const doctorLong = `Say what this kernel, these privileges and a process allow, and repair counters left raised.
 
-A counter that is raised makes its marker cost what it costs while traced. One is left behind
-when it is raised, no instruction of its marker's sites differs from the file's, no debugger is
+Without a target it looks at the kernel, its settings and the privileges at hand, and attaches to an
+instruction of its own to see. With -p PID it looks at a process, with FILE at the file and every
+process that maps it, and says of the rest only what is not in order. Each line is ok, warn (stat and
+trace work, something else does not) or fail (they do not). Exit status: 0 when stat and trace will work,
+1 otherwise.
+
+A reference counter that is raised makes its marker cost what it costs while traced. One is left
+behind when it is raised, no instruction of its marker's sites differs from the file's, no debugger is
 there, and that lasts. --repair shows what it would do and asks; --yes does not ask. A counter
 is written only if it, the process and the instructions are what was shown.`
 
-const doctorExample = `  waymark doctor -p 1234                   look
+const doctorExample = `  waymark doctor                           will stat and trace work here?
+  waymark doctor -p 1234                   with this process?
+  waymark doctor ./server                  with every process that runs it?
   waymark doctor -p 1234 --repair          look, ask, repair
   waymark doctor -p 1234 --repair --yes    for scripts`
 
 type doctorOptions struct {
-	pid         int
-	repair, yes bool
+	pid               int
+	file              string
+	repair, yes, json bool
 }
 
 func newDoctorCommand(env *Env) *cobra.Command {
 	var o doctorOptions
 	cmd := &cobra.Command{
-		Use:     "doctor -p PID [--repair [--yes]]",
-		Short:   "Find and repair what dead tracers left in a process",
+		Use:     "doctor [-p PID | FILE] [--repair [--yes]] [--json]",
+		Short:   "Say what can be traced here, and repair what dead tracers left",
 		Long:    doctorLong,
 		Example: doctorExample,
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.pid <= 0 {
-				return usage("waymark list shows the running processes that have markers", "doctor needs -p PID")
+		RunE: func(cmd *cobra.Command, args []string) error {
+			given := cmd.Flags().Changed("pid")
+			switch {
+			case given && o.pid <= 0:
+				return usage("a PID is a positive number", "-p %d is not a process", o.pid)
+			case given && len(args) > 0 || len(args) > 1:
+				return usage("give -p PID, or one FILE, or neither", "doctor looks at one target")
+			case len(args) == 1:
+				o.file = args[0]
+			case !given && (o.repair || o.yes):
+				return usage("give -p PID or FILE", "nothing says where to repair")
 			}
 			return runDoctor(cmd.Context(), env, &o)
 		},
@@ -47,70 +59,58 @@ func newDoctorCommand(env *Env) *cobra.Command {
 	flags.IntVarP(&o.pid, "pid", "p", 0, "the process `PID`")
 	flags.BoolVar(&o.repair, "repair", false, "lower the counters that were left raised, after asking")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
+	flags.BoolVar(&o.json, "json", false, "print JSON, one object a line: docs/json.md")
 	return cmd
 }
 
 func runDoctor(ctx context.Context, env *Env, o *doctorOptions) error {
-	markers, err := tracer.Find(ctx, tracer.Target{PID: o.pid})
-	if err != nil {
+	d := &doctor{env: env, o: o, style: styleFor(env.Stdout)}
+	d.system()
+	switch {
+	case o.pid != 0:
+		d.process(ctx, o.pid)
+	case o.file != "":
+		d.mapped(ctx, o.file)
+	}
+	if d.err != nil {
+		return d.err
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	counters, err := tracer.Counters(o.pid, markers)
-	if err != nil {
+	if err := d.repair(); err != nil {
 		return err
 	}
-	var left []tracer.CounterState
-	raised := 0
-	for _, c := range counters {
-		if c.Value == c.Initial {
-			continue
-		}
-		raised++
-		status, why := "ok", fmt.Sprintf("%s traced", plural(c.Attached, "site"))
-		switch {
-		case c.Left:
-			status, why = "warn", "left by a tracer that died"
-			left = append(left, c)
-		case c.Debugger != 0:
-			why = fmt.Sprintf("process %d debugs it", c.Debugger)
-		case c.Attached == 0:
-			why = "a tracer comes or goes"
-		}
-		if _, err := fmt.Fprintf(env.Stdout, "%-4s  %s  counter at %#x is %d: %s\n", status, label(strings.Join(c.Markers, ", ")), c.Address, c.Value, why); err != nil {
-			return err
-		}
+	if d.failed {
+		return statusFailure(statusError) // the lines have said why
 	}
-	if _, err := fmt.Fprintf(env.Stdout, "%s in process %d: %d raised, %d left behind\n", plural(len(counters), "counter"), o.pid, raised, len(left)); err != nil {
-		return err
-	}
-	if len(left) == 0 {
-		return nil
-	}
-	if !o.repair {
-		env.hint("waymark doctor -p %d --repair lowers what was left behind", o.pid)
-		return nil
-	}
-	return repairCounters(env, o, left)
+	return nil
 }
 
-func repairCounters(env *Env, o *doctorOptions, left []tracer.CounterState) error {
-	if !o.yes {
-		fmt.Fprintf(env.Stderr, "waymark: give %s the value of the file back? [y/N] ", plural(len(left), "counter"))
-		answer, _ := bufio.NewReader(env.Stdin).ReadString('\n')
-		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-			return withHint(errors.New("nothing was repaired"), "answer y, or give --yes")
+func (d *doctor) system() {
+	for _, c := range tracer.CheckSystem() {
+		if c.Status != tracer.StatusOK || d.o.pid == 0 && d.o.file == "" {
+			d.say(0, c)
 		}
 	}
-	var failed []error
-	for i := range left {
-		c := &left[i]
-		if err := c.Repair(); err != nil {
-			failed = append(failed, err)
-			continue
-		}
-		if _, err := fmt.Fprintf(env.Stdout, "repaired %s: %d is %d again\n", label(strings.Join(c.Markers, ", ")), c.Value, c.Initial); err != nil {
-			return err
-		}
+}
+
+func (d *doctor) mapped(ctx context.Context, file string) {
+	checks, pids := tracer.CheckFile(ctx, file)
+	for _, c := range checks {
+		d.say(0, c)
 	}
-	return errors.Join(failed...)
+	for _, pid := range pids {
+		d.process(ctx, pid)
+	}
+}
+
+func (d *doctor) process(ctx context.Context, pid int) {
+	checks, markers := tracer.CheckPID(ctx, pid)
+	for _, c := range checks {
+		d.say(pid, c)
+	}
+	if len(markers) > 0 {
+		d.counters(pid, markers)
+	}
 }

@@ -1,0 +1,62 @@
+package bpf
+
+import (
+	"os"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/features"
+	"github.com/cilium/ebpf/rlimit"
+	"github.com/waymark-trace/waymark/internal/guard"
+)
+
+// Features says of what attaching makes use of whether the kernel has it: nil,
+// ErrNotSupported, or an error when it could not be told.
+type Features struct {
+	Multi      error // links of type uprobe_multi
+	Cookies    error // of perf events
+	RingBuffer error
+	Types      error // the kernel's description of its types
+}
+
+// AskFeatures asks the kernel.
+func AskFeatures() Features {
+	_ = rlimit.RemoveMemlock() // as attach does, and for the same reason
+	_, types := loadKernelTypes()
+	return Features{
+		Multi:      haveMulti(),
+		Cookies:    features.HaveProgramHelper(ebpf.Kprobe, asm.FnGetAttachCookie),
+		RingBuffer: features.HaveMapType(ebpf.RingBuf),
+		Types:      types,
+	}
+}
+
+// TryGuard starts a guard and ends it.
+func TryGuard() error {
+	g, err := guard.Start()
+	if err != nil {
+		return err
+	}
+	return g.Close()
+}
+
+// TryCount attaches to an instruction of a file in one process, for counting, and detaches. It
+// returns the way in which that went.
+func TryCount(f *os.File, offset uint64, pid int) (Mode, error) {
+	c, err := NewCounter([]File{{Opened: f, Sites: []Site{{Offset: offset}}}}, 1, Options{PIDs: []int{pid}})
+	if err != nil {
+		return Auto, err
+	}
+	mode := c.held.mode // Close forgets it
+	return mode, c.Close()
+}
+
+// TryTrace is TryCount for events.
+func TryTrace(f *os.File, offset uint64, pid int) error {
+	site := Site{Offset: offset, Plan: &Plan{Goid: -1}}
+	t, err := NewTracer([]File{{Opened: f, Sites: []Site{site}}}, Options{PIDs: []int{pid}, BufferSize: os.Getpagesize()})
+	if err != nil {
+		return err
+	}
+	return t.Close()
+}
