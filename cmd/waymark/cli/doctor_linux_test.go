@@ -36,9 +36,10 @@ func (s *somebody) run(args ...string) ([]byte, int) {
 	return out, cmd.ProcessState.ExitCode()
 }
 
-func (s *somebody) doctor() (map[string]jsonCheck, int) {
+// checks runs what prints the objects of doctor --json.
+func (s *somebody) checks(args ...string) (map[string]jsonCheck, int) {
 	s.t.Helper()
-	out, status := s.run("doctor", "--json")
+	out, status := s.run(args...)
 	all := map[string]jsonCheck{}
 	for line := range bytes.Lines(out) {
 		var c jsonCheck
@@ -93,7 +94,7 @@ func TestDoctorPrivileges(t *testing.T) {
 			for _, c := range test.caps {
 				s.attr.AmbientCaps = append(s.attr.AmbientCaps, uintptr(c))
 			}
-			checks, status := s.doctor()
+			checks, status := s.checks("doctor", "--json")
 			c := checks["capabilities"]
 			if c.Status != test.capabilities || !strings.Contains(c.Reason, test.says) {
 				t.Errorf("capabilities: %+v, want %s: %s", c, test.capabilities, test.says)
