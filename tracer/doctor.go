@@ -53,9 +53,6 @@ func (c *checks) err(name string, s Status, err error) {
 	var p *PermissionError
 	if errors.As(err, &p) {
 		one.Hint = p.Hint
-		if p.Err != nil && p.Capability == "" {
-			one.Reason += " (" + p.Err.Error() + ")" // nothing else tells who refused
-		}
 	}
 	*c = append(*c, one)
 }

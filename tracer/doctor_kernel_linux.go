@@ -111,7 +111,11 @@ func (c *checks) feature(name string, err error, good string, lack Status, witho
 	case errors.Is(err, bpf.ErrNotSupported):
 		*c = append(*c, Check{name, lack, "not in this kernel", without})
 	case errors.Is(err, os.ErrPermission):
-		c.warn(name, "could not be told: permission denied", "ask again with CAP_BPF and CAP_PERFMON")
+		hint := ""
+		if attachPermission("") != nil {
+			hint = "ask again with CAP_BPF and CAP_PERFMON"
+		}
+		c.warn(name, "could not be told: permission denied", hint)
 	default:
 		c.err(name, StatusWarn, fmt.Errorf("could not be told: %w", err))
 	}

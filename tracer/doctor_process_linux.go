@@ -44,7 +44,7 @@ func owner(pid int) string {
 	if len(f) > 1 && f[1] == fmt.Sprint(os.Geteuid()) {
 		return "of this user"
 	}
-	return "of another user: " + strings.Join(f[:min(len(f), 1)], "")
+	return "of user " + strings.Join(f[:min(len(f), 1)], "")
 }
 
 // mappings opens what the process maps as Find does.
