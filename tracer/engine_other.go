@@ -22,6 +22,8 @@ func newPairs(Target, []*Marker, []*Marker, pairing, Options) (pairs, error) { r
 
 func newEvents(Target, []*Marker, Options) (events, error) { return nil, errPlatform }
 
+func awaitPatched(context.Context, Target, []*Marker) error { return errPlatform }
+
 func planKernelEvents([]*Marker) ([]KernelEvent, error) { return nil, errPlatform }
 
 func defineKernelEvents([]*Marker) ([]KernelEvent, error) { return nil, errPlatform }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
@@ -100,6 +101,11 @@ func readMarkers(f *os.File, id identity, shown string) (*File, []*Marker, error
 	if err != nil {
 		file.Problems = append(file.Problems, fmt.Errorf("%w: markers are shown without names and types of fields", err))
 	}
+	table, err := siteTable(f)
+	if err != nil {
+		file.Problems = append(file.Problems, fmt.Errorf("reading which sites are optimized: %w", err))
+	}
+	file.Optimized = max(0, len(table)-markerabi.SitesHeaderSize) / markerabi.SiteSize
 	if doc != nil {
 		file.Go, file.goid = doc.Go, checkGoid(doc.Goid)
 	}

@@ -62,6 +62,8 @@ type File struct {
 	Path    string // as the user should see it
 	BuildID string // hexadecimal, "" for none
 	Go      string // the Go version that built it, "" when not a linked Go program
+	// Optimized is how many sites of its markers, tracepoints and keys waymark link --optimize rewrote.
+	Optimized int
 	// Problems are what was wrong with the file's notes, each naming its place. The notes
 	// that could be read are still used.
 	Problems []error

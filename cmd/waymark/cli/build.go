@@ -17,17 +17,20 @@ import (
 
 const buildLong = `Build a Go program and link its markers: go build, then waymark link.
 
-Flags and packages are those of go build. The result is named as go build names it, and -o
+Flags and packages are those of go build, and two more are those of waymark link: --optimize
+makes sites read no memory while off, --no-watch leaves out the goroutine that looks for
+kernel tracers then. The result is named as go build names it, and -o
 says otherwise. An unlinked program never appears under that name: when something goes
 wrong, what was there before stays.`
 
 const buildExample = `  waymark build ./cmd/server                         ./server
   waymark build -o bin/ ./cmd/server                 bin/server
+  waymark build --optimize ./cmd/server              and sites that read no memory
   waymark build -race -tags prod -ldflags=-s -o app .`
 
 func newBuildCommand(env *Env) *cobra.Command {
 	return &cobra.Command{
-		Use:                "build [-o OUTPUT] [go build flags] [package or files]",
+		Use:                "build [--optimize] [-o OUTPUT] [go build flags] [package or files]",
 		Short:              "go build, with markers that every tracer sees",
 		Long:               buildLong,
 		Example:            buildExample,
@@ -70,7 +73,7 @@ func runBuild(ctx context.Context, env *Env, line *buildLine) error {
 	if err := line.run(ctx, env, line.args(built)); err != nil {
 		return err
 	}
-	report, err := link.File(built, final)
+	report, err := link.FileWith(built, final, line.link)
 	if err != nil {
 		// The name it has until it is linked means nothing to anybody.
 		return fmt.Errorf("linking %s: %w", final, unwrapOnce(err))

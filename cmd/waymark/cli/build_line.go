@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/waymark-trace/waymark/internal/link"
 )
 
 // buildLine is a command line of go build, taken apart as far as build has to know it.
@@ -18,6 +20,7 @@ type buildLine struct {
 	packages []string
 	help     bool
 	dryRun   bool // -n
+	link     link.Options
 }
 
 // valued are the flags of go build that take a value, which may be an argument of its own.
@@ -54,6 +57,10 @@ func parseBuild(args []string) (*buildLine, error) {
 			l.out = value
 		case "C":
 			l.dir = value
+		case "optimize":
+			l.link.Optimize = !joined || value == "true"
+		case "no-watch":
+			l.link.NoWatch = !joined || value == "true"
 		case "n":
 			l.dryRun = !joined || value == "true"
 			fallthrough

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/waymark-trace/waymark/internal/link"
 )
 
 func TestParseBuild(t *testing.T) {
@@ -28,6 +30,8 @@ func TestParseBuild(t *testing.T) {
 		{"-n", buildLine{flags: []string{"-n"}, dryRun: true}, "build -o OUT -n --", "-n --"},
 		{"-v -- -o", buildLine{flags: []string{"-v"}, packages: []string{"-o"}}, "build -o OUT -v -- -o", "-- -o"},
 		{". -o x", buildLine{packages: []string{".", "-o", "x"}}, "build -o OUT -- . -o x", "-- . -o x"},
+		{"--optimize -race -no-watch=false .", buildLine{link: link.Options{Optimize: true}, flags: []string{"-race"}, packages: []string{"."}},
+			"build -o OUT -race -- .", "-race -- ."},
 		{"--help", buildLine{help: true}, "build -o OUT --", "--"},
 	}
 	for _, tt := range tests {

@@ -74,6 +74,9 @@ func (l *listTable) heading(f *tracer.File) string {
 		if f.BuildID != "" {
 			s += "  build id " + label(f.BuildID)
 		}
+		if f.Optimized > 0 {
+			s += "  " + plural(f.Optimized, "optimized site")
+		}
 	}
 	return s
 }

@@ -119,6 +119,9 @@ func (s *session) begin(ctx context.Context, limit time.Duration, out *output) (
 			return nil, err
 		}
 	} else {
+		if err := tracer.AwaitPatched(ctx, s.target, s.markers); err != nil && ctx.Err() == nil {
+			s.env.warning("%v; passes of it may be missed", err)
+		}
 		s.env.message("attached to %s at %s in %s; Ctrl-C ends it",
 			plural(len(s.markers), "marker"), plural(sites(s.markers), "site"), s.where())
 	}

@@ -1,0 +1,223 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/waymark-trace/waymark/internal/gobuild"
+	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// optimized returns allkinds, linked with --optimize.
+func optimized(t *testing.T, c gobuild.Config, o link.Options) string {
+	t.Helper()
+	path := allkinds(t, c)
+	o.Optimize = true
+	report, err := link.FileWith(path, "", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range report.Sites {
+		if !s.Optimized {
+			t.Errorf("%s is left generic: %s", s.Name, s.Why)
+		}
+	}
+	return path
+}
+
+// holding is allkinds that runs and waits to be told to mark.
+type holding struct {
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	stdout  *bufio.Reader
+	target  tracer.Target
+	markers []*tracer.Marker
+}
+
+func holdAllkinds(t *testing.T, path string, passes int) *holding {
+	t.Helper()
+	h := &holding{cmd: exec.Command(path, "-hold", "-n", fmt.Sprint(passes))}
+	h.stdin, _ = h.cmd.StdinPipe()
+	out, err := h.cmd.StdoutPipe()
+	if err == nil {
+		err = h.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.cmd.Process.Kill(); h.cmd.Wait() })
+	h.stdout = bufio.NewReader(out)
+	h.hear(t, "ready\n")
+	h.target = tracer.Target{PID: h.cmd.Process.Pid}
+	all, err := tracer.Find(context.Background(), h.target)
+	if err == nil {
+		h.markers, err = tracer.Select(all, []string{"kinds:signed"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *holding) hear(t *testing.T, want string) {
+	t.Helper()
+	if line, err := h.stdout.ReadString('\n'); line != want {
+		t.Fatalf("%q, %v", line, err)
+	}
+}
+
+// mark lets it mark, and returns when it has.
+func (h *holding) mark(t *testing.T, passes int) {
+	t.Helper()
+	if _, err := io.WriteString(h.stdin, "\n"); err != nil {
+		t.Fatal(err)
+	}
+	h.hear(t, fmt.Sprintf("marked %d\n", passes))
+}
+
+// When waymark says that it is attached, nothing is missed any more.
+func TestOptimizedCountsFromAttached(t *testing.T) {
+	peer.Root(t)
+	for _, c := range []gobuild.Config{{}, {PIE: true, Strip: true}, {External: true}} {
+		t.Run(c.String(), func(t *testing.T) {
+			path := optimized(t, c, link.Options{})
+			for range 5 {
+				h := holdAllkinds(t, path, 1000)
+				counter, err := tracer.Count(h.target, h.markers, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := tracer.AwaitPatched(t.Context(), h.target, h.markers); err != nil {
+					t.Fatal(err)
+				}
+				h.mark(t, 1000)
+				counts, err := counter.Read()
+				if err != nil || counts[0].Count != 1000 {
+					t.Errorf("%v, %v: want 1000", counts, err)
+				}
+				counter.Close()
+			}
+		})
+	}
+}
+
+// A program that starts later has read its counters before main.
+func TestOptimizedCountsFromStart(t *testing.T) {
+	peer.Root(t)
+	for _, o := range []link.Options{{}, {NoWatch: true}} {
+		path := optimized(t, gobuild.Config{}, o)
+		target := tracer.Target{Path: path}
+		markers, err := tracer.Find(t.Context(), target)
+		if err == nil {
+			markers, err = tracer.Select(markers, []string{"kinds:signed"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		counter, err := tracer.Count(target, markers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer counter.Close()
+		for i := range 5 {
+			run(t, path, "-n", "1000")
+			counts, err := counter.Read()
+			if want := uint64(i+1) * 1000; err != nil || counts[0].Count != want {
+				t.Errorf("%v, %v: want %d", counts, err, want)
+			}
+		}
+	}
+}
+
+// A process whose sites do not follow is not waited for for long.
+func TestOptimizedThatDoesNotFollow(t *testing.T) {
+	peer.Root(t)
+	for name, o := range map[string]link.Options{"stopped": {}, "no watch": {NoWatch: true}} {
+		t.Run(name, func(t *testing.T) {
+			h := holdAllkinds(t, optimized(t, gobuild.Config{}, o), 1)
+			if !o.NoWatch {
+				if err := h.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+					t.Fatal(err)
+				}
+			}
+			counter, err := tracer.Count(h.target, h.markers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer counter.Close()
+			for _, target := range []tracer.Target{h.target, {Path: h.cmd.Path}} {
+				if err := tracer.AwaitPatched(t.Context(), target, h.markers); !errors.Is(err, tracer.ErrNotPatched) {
+					t.Errorf("%v", err)
+				}
+			}
+		})
+	}
+}
+
+// Other people's tracers, which wait for nothing, count everything from 100 ms after they raised
+// the reference counter.
+func TestOptimizedUnderOthers(t *testing.T) {
+	peer.Root(t)
+	peer.Need(t, "perf", "bpftrace", "gdb")
+	const passes = 10000
+	path := optimized(t, gobuild.Config{}, link.Options{})
+	cache := t.TempDir()
+	perf(t, cache, "buildid-cache", "--add", path)
+	t.Cleanup(func() { perf(t, cache, "probe", "-q", "-d", "sdt_kinds:*") })
+	perf(t, cache, "probe", "-q", "sdt_kinds:signed")
+	for name, other := range map[string]struct {
+		args  []string
+		count string
+	}{
+		"perf":     {[]string{"perf", "--buildid-dir", cache, "stat", "-x,", "-e", "sdt_kinds:signed", "-p"}, `(?m)^(\d+),,sdt_kinds:signed,`},
+		"bpftrace": {[]string{"bpftrace", "-e", "usdt:" + path + ":kinds:signed { @n = count() }", "-p"}, `@n: (\d+)`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := holdAllkinds(t, path, passes)
+			args := append(slices.Clone(other.args), fmt.Sprint(h.cmd.Process.Pid))
+			cmd := exec.Command(args[0], args[1:]...)
+			var out strings.Builder
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			raised := func() bool {
+				counters, err := h.markers[0].Counters(h.cmd.Process.Pid)
+				return err == nil && counters[0] > 0
+			}
+			for end := time.Now().Add(30 * time.Second); !raised(); time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(end) {
+					cmd.Process.Kill()
+					t.Fatal("it never attached")
+				}
+			}
+			time.Sleep(300 * time.Millisecond)
+			h.mark(t, passes)
+			cmd.Process.Signal(os.Interrupt)
+			cmd.Wait() // perf's status is that of the signal
+			if m := regexp.MustCompile(other.count).FindStringSubmatch(out.String()); m == nil || m[1] != fmt.Sprint(passes) {
+				t.Errorf("counted %q of %d\n%s", m, passes, out.String())
+			}
+		})
+	}
+	t.Run("gdb", func(t *testing.T) {
+		out := run(t, "gdb", "-batch", "-nx", "-ex", "set breakpoint pending on", "-ex", "break -probe-stap kinds:signed",
+			"-ex", "ignore 1 1000000", "-ex", "handle SIGURG nostop noprint", "-ex", "run -n 100", "-ex", "info breakpoints", path)
+		if !strings.Contains(out, "breakpoint already hit 100 times") {
+			t.Errorf("gdb:\n%s", out)
+		}
+	})
+}
