@@ -178,7 +178,7 @@ func (o *optimized) table(anchor uint64, flags uint64) []byte {
 		var e [markerabi.SiteSize]byte
 		le.PutUint64(e[:], s.addr)
 		le.PutUint64(e[markerabi.OffSiteWord:], s.word)
-		e[markerabi.OffSiteOff], e[markerabi.OffSiteOn] = s.off, s.on
+		e[markerabi.OffSiteOff], e[markerabi.OffSiteOn], e[markerabi.OffSiteFirst] = s.off, s.on, s.first
 		b = append(b, e[:]...)
 	}
 	return b

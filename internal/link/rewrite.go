@@ -77,6 +77,7 @@ func (f *function) rewrite(p *pattern, word wordAt) ([]edit, siteOf, error) {
 	if word.live {
 		e.new[0] = s.on
 	}
+	s.first = e.new[0]
 	return append(edits, e), s, nil
 }
 
@@ -89,4 +90,5 @@ type siteOf struct {
 	addr    uint64
 	word    uint64
 	off, on byte
+	first   byte // the one in the file
 }

@@ -117,7 +117,8 @@ const (
 //	 8  word    uint64  the armed word that the site stands for
 //	16  off     uint8   the byte while the word is zero
 //	17  on      uint8   the byte while it is not
-//	18  -       6 × uint8 zero
+//	18  first   uint8   which of them the file has
+//	19  -       5 × uint8 zero
 //
 // The byte is all that ever changes. JMP rel8 (EB) and TEST AL, imm8 (A8) differ in it alone, and so do
 // JMP rel32 (E9) and TEST EAX, imm32 (A9): what is the distance to one is the operand of the
@@ -133,9 +134,10 @@ const (
 	OffSitesCount  = 16
 	OffSitesFlags  = 24
 
-	OffSiteWord = 8
-	OffSiteOff  = 16
-	OffSiteOn   = 17
+	OffSiteWord  = 8
+	OffSiteOff   = 16
+	OffSiteOn    = 17
+	OffSiteFirst = 18
 
 	SitesNoWatch = 1 // do not watch for kernel tracers
 

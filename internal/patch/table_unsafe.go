@@ -52,7 +52,7 @@ func readTable() (words []word, flags uint64, err error) {
 		}
 		w := &words[len(words)-1]
 		w.sites = append(w.sites, s)
-		w.live = code(s.at) == s.on // as link left it: a key can be on from the start
+		w.live = sites[markerabi.OffSiteFirst] == s.on // without looking, for that makes pages resident
 	}
 	return words, le.Uint64(table[markerabi.OffSitesFlags:]), nil
 }

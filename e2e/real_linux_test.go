@@ -1,0 +1,96 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waymark-trace/waymark/internal/link"
+)
+
+// Large programs of other people's, with markers at the entry of functions in their hot packages, get the same
+// results from their own tests when their sites are optimized and toggled all the while.
+func TestRealProgramsOptimized(t *testing.T) {
+	if testing.Short() {
+		t.Skip("downloads modules and runs their tests")
+	}
+	for _, p := range []struct {
+		module   string
+		packages []string // the first one's tests run
+		count    string   // how often: for a million hits
+	}{
+		{"github.com/klauspost/compress@v1.18.0", []string{"zstd", "huff0", "fse"}, "1"},
+		{"github.com/dop251/goja@v0.0.0-20250630131328-58d95d85e994", []string{".", "parser", "unistring"}, "4"},
+	} {
+		t.Run(strings.Split(p.module, "@")[0], func(t *testing.T) {
+			m := instrument(t, p.module, p.packages...)
+			generic, optimized := filepath.Join(m.dir, "generic.test"), filepath.Join(m.dir, "optimized.test")
+			m.goCommand(t, "test", "-vet=off", "-c", "-o", generic, "./"+p.packages[0])
+			report, err := link.FileWith(generic, optimized, link.Options{Optimize: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sites, why := 0, map[string]int{}
+			for _, s := range report.Sites {
+				if s.Optimized {
+					sites++
+				} else {
+					why[s.Why]++
+				}
+			}
+			t.Logf("%d markers, %d of %d sites optimized, others: %v", m.markers, sites, len(report.Sites), why)
+			if m.markers < 50 || sites < m.markers/2 {
+				t.Error("too few")
+			}
+			dir := filepath.Join(m.dir, p.packages[0])
+			toggled := filepath.Join(t.TempDir(), "hits")
+			want := results(t, dir, generic, p.count, "")
+			got := results(t, dir, optimized, p.count, toggled)
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("results differ (-generic +optimized):\n%s", d)
+			}
+			hits, err := os.ReadFile(toggled)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, line := range strings.Fields(string(hits)) {
+				h, err := strconv.Atoi(line)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n += h
+			}
+			t.Logf("%d results, %d hits while armed", len(got), n)
+			if n < million || len(got) < 50 {
+				t.Error("too few")
+			}
+		})
+	}
+}
+
+var result = regexp.MustCompile(`(?m)^\s*--- (\w+: \S+)`)
+
+// results runs the tests of a package and returns what became of each.
+func results(t *testing.T, dir, path, count, toggle string) (all []string) {
+	t.Helper()
+	cmd := exec.Command(path, "-test.short", "-test.v", "-test.count", count)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "WAYMARK_TOGGLE="+toggle)
+	out, err := cmd.CombinedOutput()
+	for _, m := range result.FindAllSubmatch(out, -1) {
+		all = append(all, string(m[1]))
+	}
+	slices.Sort(all)
+	if err != nil && len(all) == 0 || strings.Contains(string(out), "\npanic: ") || strings.Contains(string(out), "fatal error: ") {
+		t.Fatalf("%s: %v\n%.4000s", path, err, out)
+	}
+	return all
+}
