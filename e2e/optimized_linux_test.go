@@ -221,3 +221,67 @@ func TestOptimizedUnderOthers(t *testing.T) {
 		}
 	})
 }
+
+// Sites that two patchers toggle while a kernel tracer comes and goes behave by what both want: the
+// program checks itself, and counters are zero in the end.
+func TestOptimizedStormWithUprobes(t *testing.T) {
+	peer.Root(t)
+	path := gobuild.Build(t, gobuild.Config{}, "../internal/link/testdata/storm")
+	if _, err := link.FileWith(path, "", link.Options{Optimize: true}); err != nil {
+		t.Fatal(err)
+	}
+	duration := "4s"
+	if testing.Short() {
+		duration = "1s"
+	}
+	cmd := exec.Command(path, duration)
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	target := tracer.Target{PID: cmd.Process.Pid}
+	markers, err := tracer.Find(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rounds, hits := 0, uint64(0)
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("%v\n%s", err, &out)
+			}
+			t.Logf("%d times attached, %d hits; %s", rounds, hits, &out)
+			if rounds == 0 || hits == 0 {
+				t.Error("too few")
+			}
+			return
+		default:
+		}
+		counter, err := tracer.Count(target, markers, nil)
+		if err != nil {
+			if !errors.Is(err, tracer.ErrNoProcess) {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if err := tracer.AwaitPatched(t.Context(), target, markers); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+		counts, err := counter.Read()
+		if err != nil {
+			t.Error(err)
+		}
+		for _, c := range counts {
+			hits += c.Count
+		}
+		if err := counter.Close(); err != nil {
+			t.Error(err)
+		}
+		rounds++
+	}
+}
