@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 // Large programs of other people's, with markers at the entry of functions in their hot packages, get the same
@@ -49,6 +50,7 @@ func TestRealProgramsOptimized(t *testing.T) {
 			if m.markers < 50 || sites < m.markers/2 {
 				t.Error("too few")
 			}
+			checkDisassembly(t, optimized, report.Sites)
 			dir := filepath.Join(m.dir, p.packages[0])
 			toggled := filepath.Join(t.TempDir(), "hits")
 			want := results(t, dir, generic, p.count, "")
@@ -73,6 +75,27 @@ func TestRealProgramsOptimized(t *testing.T) {
 				t.Error("too few")
 			}
 		})
+	}
+}
+
+// checkDisassembly holds what link says of sites against objdump: an optimized one begins with a NOP, a jump or a
+// TEST of an immediate where it read its word.
+func checkDisassembly(t *testing.T, path string, sites []link.SiteReport) {
+	t.Helper()
+	peer.Need(t, "objdump")
+	at := make(map[uint64]string)
+	for line := range strings.Lines(run(t, "objdump", "-d", "--no-show-raw-insn", path)) {
+		if addr, text, ok := strings.Cut(strings.TrimSpace(line), ":\t"); ok {
+			if n, err := strconv.ParseUint(addr, 16, 64); err == nil {
+				at[n] = text
+			}
+		}
+	}
+	off := regexp.MustCompile(`^(nop|xchg +%ax,%ax|data16|jmp +[0-9a-f]+ |test +\$0x[0-9a-f]+,%(al|eax)$)`)
+	for _, s := range sites {
+		if text := at[s.Address]; s.Optimized && !off.MatchString(text) {
+			t.Errorf("%s at %#x is %q", s.Name, s.Address, text)
+		}
 	}
 }
 

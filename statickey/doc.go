@@ -18,8 +18,9 @@
 //
 // Enabled is a load, a test and a branch, inlined, half a nanosecond or less, on or off; what it
 // guards costs nothing while it is off. What distinguishes it from a variable of type bool is that
-// it may be switched while others look, that it nests, and that it has a name. The code is not
-// patched as the kernel's is. A key takes 40 bytes of data, and some hundred more once it was
+// it may be switched while others look, that it nests, and that it has a name. In a program that went
+// through waymark link --optimize the code itself is patched, as the kernel's is, and Enabled reads no
+// memory. A key takes 40 bytes of data, and some hundred more once it was
 // enabled.
 //
 // # Switching

@@ -22,6 +22,7 @@ type image struct {
 	anchor   anchor
 	goVer    string
 	race     bool // built with -race, where nothing of package marker is inlined
+	library  bool // of a -buildmode that makes none that runs by itself
 }
 
 // anchor holds the addresses that package stub's anchor names.
@@ -80,6 +81,7 @@ func openImage(data []byte) (img *image, err error) {
 	img.goVer = info.GoVersion
 	for _, s := range info.Settings {
 		img.race = img.race || s.Key == "-race" && s.Value == "true"
+		img.library = img.library || s.Key == "-buildmode" && s.Value != "exe" && s.Value != "pie"
 	}
 	if err := img.readRelocations(); err != nil {
 		return nil, err

@@ -53,6 +53,9 @@ func (img *image) optimize() (o *optimized, err error) {
 			err = fmt.Errorf("%w: its function table: %v", ErrLayout, r)
 		}
 	}()
+	if img.library { // the program's own file, where it looks for its sites, would be another
+		return nil, fmt.Errorf("%w of its own, which --optimize needs: it is a library", ErrNotExecutable)
+	}
 	text := img.at(img.anchor.text, img.anchor.etext-img.anchor.text)
 	o = &optimized{words: img.findWords(), img: img, funcs: img.functions(), text: text, budget: 2 * len(text), byHand: make(map[uint64]bool)}
 	if text == nil || o.funcs == nil {

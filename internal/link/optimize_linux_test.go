@@ -2,6 +2,7 @@ package link
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -138,4 +139,12 @@ func TestRaceBuildsStayGeneric(t *testing.T) {
 		}
 	}
 	runStorm(t, path, nil, "200ms")
+}
+
+// The sites of a library would be looked for in the file of the program that loads it.
+func TestLibrariesAreNotOptimized(t *testing.T) {
+	path := gobuild.Build(t, gobuild.Config{External: true, Flags: []string{"-buildmode=c-shared"}}, "testdata/storm")
+	if _, err := FileWith(path, "", Options{Optimize: true}); !errors.Is(err, ErrNotExecutable) {
+		t.Errorf("%v", err)
+	}
 }
