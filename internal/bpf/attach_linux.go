@@ -7,7 +7,6 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
-	"github.com/cilium/ebpf/rlimit"
 	"github.com/waymark-trace/waymark/internal/guard"
 	"golang.org/x/sys/unix"
 )
@@ -44,10 +43,6 @@ type attachment struct {
 
 // attach attaches all units in the first way that the kernel supports.
 func attach(files []File, units []unit, o Options) (*attachment, error) {
-	// Before Linux 5.11 maps and programs count against RLIMIT_MEMLOCK, and raising it
-	// needs CAP_SYS_RESOURCE. Where that fails loading says so.
-	_ = rlimit.RemoveMemlock()
-
 	a := &attachment{}
 	if !o.Unguarded {
 		// Without a guard everything still works, and only SIGKILL in the milliseconds of

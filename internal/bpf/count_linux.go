@@ -62,7 +62,7 @@ func countUnits(files []File, n int, o Options) (countArray, []unit, error) {
 	if n == 0 {
 		return countArray{}, nil, nil
 	}
-	m, err := ebpf.NewMap(&ebpf.MapSpec{
+	m, err := newMap(&ebpf.MapSpec{
 		Name: "waymark_count", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(n),
 	})
 	if err != nil {

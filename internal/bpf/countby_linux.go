@@ -36,12 +36,12 @@ func NewKeyCounter(files []File, n, maxKeys int, o Options) (*KeyCounter, error)
 	c := &KeyCounter{n: n, layout: base.layout}
 	// All elements are made beforehand: sleepable programs may not allocate on older kernels,
 	// and "no room" then means just that.
-	if c.keys, err = ebpf.NewMap(&ebpf.MapSpec{
+	if c.keys, err = newMap(&ebpf.MapSpec{
 		Name: "waymark_keys", Type: ebpf.PerCPUHash, KeySize: uint32(base.layout.size), ValueSize: 8, MaxEntries: uint32(maxKeys),
 	}); err != nil {
 		return nil, fmt.Errorf("creating counters for %d keys of %d bytes: %w", maxKeys, base.layout.size, err)
 	}
-	if c.others, err = ebpf.NewMap(&ebpf.MapSpec{
+	if c.others, err = newMap(&ebpf.MapSpec{
 		Name: "waymark_others", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(n),
 	}); err != nil {
 		return nil, errors.Join(fmt.Errorf("creating %d counters: %w", n, err), c.keys.Close())

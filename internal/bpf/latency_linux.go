@@ -56,12 +56,12 @@ func NewLatency(files []File, maxOpen int, o Options) (*Latency, error) {
 	}
 	l := &Latency{}
 	// LRU: what begins and never ends, as when a goroutine panics, does not stay for good.
-	if l.open, err = ebpf.NewMap(&ebpf.MapSpec{
+	if l.open, err = newMap(&ebpf.MapSpec{
 		Name: "waymark_open", Type: ebpf.LRUHash, KeySize: uint32(base.layout.size), ValueSize: 8, MaxEntries: uint32(maxOpen),
 	}); err != nil {
 		return nil, fmt.Errorf("creating a table of %d open pairs: %w", maxOpen, err)
 	}
-	if l.state, err = ebpf.NewMap(&ebpf.MapSpec{
+	if l.state, err = newMap(&ebpf.MapSpec{
 		Name: "waymark_latency", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: stateSize, MaxEntries: 1,
 	}); err != nil {
 		return nil, errors.Join(fmt.Errorf("creating a histogram: %w", err), l.open.Close())

@@ -39,7 +39,7 @@ func newPatterns(files []File) (*ebpf.Map, error) {
 			b = binary.NativeEndian.AppendUint64(b, next<<2) // see walk
 		}
 	}
-	m, err := ebpf.NewMap(&ebpf.MapSpec{
+	m, err := newMap(&ebpf.MapSpec{
 		Name: "waymark_texts", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(len(b)), MaxEntries: 1,
 		Flags: unix.BPF_F_RDONLY_PROG, Contents: []ebpf.MapKV{{Key: uint32(0), Value: b}},
 	})

@@ -45,12 +45,12 @@ func NewTracer(files []File, o Options) (*Tracer, error) {
 }
 
 func (t *Tracer) open(files []File, o Options) (err error) {
-	if t.ring, err = ebpf.NewMap(&ebpf.MapSpec{
+	if t.ring, err = newMap(&ebpf.MapSpec{
 		Name: "waymark_events", Type: ebpf.RingBuf, MaxEntries: ringSize(o.BufferSize),
 	}); err != nil {
 		return fmt.Errorf("creating a ring of %d bytes: %w", ringSize(o.BufferSize), err)
 	}
-	if t.missed, err = ebpf.NewMap(&ebpf.MapSpec{
+	if t.missed, err = newMap(&ebpf.MapSpec{
 		Name: "waymark_lost", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: missedReasons,
 	}); err != nil {
 		return fmt.Errorf("creating the counters of hits without events: %w", err)

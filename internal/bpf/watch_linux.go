@@ -87,7 +87,7 @@ func NewWatch(o WatchOptions) (*Watch, error) {
 		{&w.paused, ebpf.MapSpec{Name: "waymark_paused", Type: ebpf.Hash, KeySize: 4, ValueSize: 4, MaxEntries: maxWatched}},
 		{&w.ring, ebpf.MapSpec{Name: "waymark_news", Type: ebpf.RingBuf, MaxEntries: newsSize}},
 	} {
-		if *m.to, err = ebpf.NewMap(&m.spec); err != nil {
+		if *m.to, err = newMap(&m.spec); err != nil {
 			w.Close()
 			return nil, fmt.Errorf("creating map %s: %w", m.spec.Name, err)
 		}
