@@ -23,8 +23,14 @@ import (
 
 // optimized returns allkinds, linked with --optimize.
 func optimized(t *testing.T, c gobuild.Config, o link.Options) string {
+	path, _ := optimizedSite(t, c, o)
+	return path
+}
+
+// optimizedSite returns also the address of the one site of kinds:signed.
+func optimizedSite(t *testing.T, c gobuild.Config, o link.Options) (path string, site uint64) {
 	t.Helper()
-	path := allkinds(t, c)
+	path = allkinds(t, c)
 	o.Optimize = true
 	report, err := link.FileWith(path, "", o)
 	if err != nil {
@@ -34,8 +40,11 @@ func optimized(t *testing.T, c gobuild.Config, o link.Options) string {
 		if !s.Optimized {
 			t.Errorf("%s is left generic: %s", s.Name, s.Why)
 		}
+		if s.Name == "kinds:signed" {
+			site = s.Address
+		}
 	}
-	return path
+	return path, site
 }
 
 // holding is allkinds that runs and waits to be told to mark.
@@ -283,5 +292,53 @@ func TestOptimizedStormWithUprobes(t *testing.T) {
 			t.Error(err)
 		}
 		rounds++
+	}
+}
+
+// While somebody's probe sits on a site, the byte there is the kernel's: it is left alone, and patched when
+// the probe has gone.
+func TestOptimizedSiteWithUprobe(t *testing.T) {
+	peer.Root(t)
+	path, site := optimizedSite(t, gobuild.Config{}, link.Options{})
+	h := holdAllkinds(t, path, 1000)
+	ahead := uint64(h.markers[0].Sites[0].Address) - uint64(h.markers[0].Sites[0].Offset)
+	write := func(file, text string) {
+		t.Helper()
+		f, err := os.OpenFile("/sys/kernel/tracing/"+file, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := fmt.Sprintf("waymark_site_%d/site", os.Getpid())
+	write("uprobe_events", fmt.Sprintf("p:%s %s:%#x\n", name, path, site-ahead))
+	t.Cleanup(func() { write("uprobe_events", "-:"+name+"\n") })
+	enable := "events/" + name + "/enable"
+	write(enable, "1")
+	counter, err := tracer.Count(h.target, h.markers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer counter.Close()
+	if err := tracer.AwaitPatched(t.Context(), h.target, h.markers); !errors.Is(err, tracer.ErrNotPatched) {
+		t.Fatalf("with a probe on it: %v", err)
+	}
+	write(enable, "0")
+	if err := tracer.AwaitPatched(t.Context(), h.target, h.markers); err != nil {
+		t.Fatal(err)
+	}
+	// When it comes and goes on a live site, the kernel puts the byte of the file there.
+	write(enable, "1")
+	write(enable, "0")
+	if err := tracer.AwaitPatched(t.Context(), h.target, h.markers); err != nil {
+		t.Fatal(err)
+	}
+	h.mark(t, 1000)
+	counts, err := counter.Read()
+	if err != nil || counts[0].Count != 1000 {
+		t.Errorf("%v, %v: want 1000", counts, err)
 	}
 }

@@ -62,8 +62,8 @@ func (o *optimized) pointers(found func(to uint64)) {
 	}
 }
 
-// jumps notes what other functions jump into or make a pointer into. They are not decoded: what looks
-// like such an instruction is taken for one.
+// jumps notes what other functions jump into or make a pointer into. In those that cannot be decoded, what
+// looks like such an instruction is taken for one.
 func (o *optimized) jumps(why []string) {
 	within := make([]uint64, len(o.text)/64+1) // a bit for each byte
 	for _, r := range o.rewritten {
@@ -72,6 +72,7 @@ func (o *optimized) jumps(why []string) {
 			within[at/64] |= 1 << (at % 64)
 		}
 	}
+	decoded := make(map[uint64]*function)
 	for i := 2; i+4 <= len(o.text); i++ {
 		at := uint64(i) + 4 + uint64(int64(int32(le.Uint32(o.text[i:]))))
 		if at >= uint64(len(o.text)) || within[at/64]>>(at%64)&1 == 0 || !leads(o.text[i-2], o.text[i-1]) {
@@ -79,10 +80,27 @@ func (o *optimized) jumps(why []string) {
 		}
 		to := o.img.anchor.text + at
 		fn := o.funcs.PCToFunc(o.img.anchor.text + uint64(i))
-		if fn == nil || to-fn.Entry >= fn.End-fn.Entry { // of its own function prove knows every jump
-			why[o.inside(to)] = "another function may jump into it"
+		if fn != nil && to-fn.Entry < fn.End-fn.Entry {
+			continue // of its own function prove knows every jump
 		}
+		if fn != nil {
+			f, known := decoded[fn.Entry]
+			if !known {
+				f, _ = o.decode(fn) // or what it looks like counts
+				decoded[fn.Entry] = f
+			}
+			if f != nil && !f.endsAt(o.img.anchor.text+uint64(i)+4) {
+				continue
+			}
+		}
+		why[o.inside(to)] = "another function may jump into it"
 	}
+}
+
+// endsAt reports whether an instruction ends at an address, and not only bytes that look like one.
+func (f *function) endsAt(addr uint64) bool {
+	_, found := slices.BinarySearchFunc(f.insts, int(addr-f.entry), func(in instruction, end int) int { return cmp.Compare(in.end(), end) })
+	return found
 }
 
 // leads reports whether a displacement behind these two bytes may be where the program goes on, or a

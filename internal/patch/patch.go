@@ -90,7 +90,7 @@ func Set(armed *uint32) error {
 func (w *word) settle() error {
 	live := atomic.LoadUint32(w.armed) != 0
 	if live == w.live {
-		return nil
+		return w.repair()
 	}
 	mem, err := openText()
 	if err != nil {
@@ -111,6 +111,39 @@ func (w *word) settle() error {
 	return nil
 }
 
+// repair patches sites again that have the byte of the file. The kernel puts that there when a
+// uprobe leaves, whatever was there when it came.
+func (w *word) repair() error {
+	if w.live == w.first { // nothing was patched, and to look would make pages resident
+		return nil
+	}
+	for i := range w.sites {
+		s := &w.sites[i]
+		if code(s.at) != s.code(!w.live) {
+			continue
+		}
+		mem, err := openText()
+		if err != nil {
+			return err
+		}
+		err = mem.patch(s, w.live)
+		mem.close()
+		if err != nil {
+			return err
+		}
+		membarrier.Core()
+	}
+	return nil
+}
+
+// code returns the byte of a site that is live, or is not.
+func (s *site) code(live bool) byte {
+	if live {
+		return s.on
+	}
+	return s.off
+}
+
 // text is /proc/self/mem. It is opened each time: a program may close descriptors that it does
 // not know, and what has the number then is not to be written to.
 type text int
@@ -127,15 +160,11 @@ func (t text) close() { _ = syscall.Close(int(t)) }
 
 // patch writes the byte of one site. What is neither of its two is not ours: a breakpoint.
 func (t text) patch(s *site, live bool) error {
-	from, to := s.on, s.off
-	if live {
-		from, to = s.off, s.on
-	}
 	switch code(s.at) {
-	case to:
+	case s.code(live):
 		return nil
-	case from:
-		return t.write(s.at, to)
+	case s.code(!live):
+		return t.write(s.at, s.code(live))
 	}
 	return &failure{"somebody else, a debugger perhaps, changed the code at " + hex(s.at), nil}
 }

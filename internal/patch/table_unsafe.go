@@ -16,6 +16,7 @@ type word struct {
 	armed *uint32
 	sites []site
 	live  bool // what the sites were last patched to
+	first bool // what they are in the file
 }
 
 // site is one byte of the program's text.
@@ -52,7 +53,8 @@ func readTable() (words []word, flags uint64, err error) {
 		}
 		w := &words[len(words)-1]
 		w.sites = append(w.sites, s)
-		w.live = sites[markerabi.OffSiteFirst] == s.on // without looking, for that makes pages resident
+		w.first = sites[markerabi.OffSiteFirst] == s.on // without looking, for that makes pages resident
+		w.live = w.first
 	}
 	return words, le.Uint64(table[markerabi.OffSitesFlags:]), nil
 }
