@@ -12,6 +12,10 @@ import (
 var (
 	// ErrNotSupported says that this platform or kernel cannot do what was asked.
 	ErrNotSupported = errors.New("not supported")
+	// ErrNoTracefs says that tracefs, which only kernel events need, is not mounted.
+	ErrNoTracefs = tracefs.ErrNotMounted
+	// ErrNoTypes says that the kernel lacks BTF, which only following processes needs.
+	ErrNoTypes = errors.New("this kernel does not describe its types (BTF)")
 	// ErrNoProcess says that there is no such process, or no longer.
 	ErrNoProcess = errors.New("no such process")
 	// ErrChanged says that a file or a process is not the one that Find saw.

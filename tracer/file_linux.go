@@ -69,7 +69,7 @@ func openMapped(pid int, m *procfs.Mapping, executable bool) (*os.File, identity
 		}
 	}
 	if errors.Is(first, os.ErrPermission) {
-		return nil, identity{}, permission("reading "+m.Path+", which is not in the file system any more,",
+		return nil, identity{}, permission("reading "+m.Path+" (not in the file system any more)",
 			procfs.CheckpointRestore, first)
 	}
 	return nil, identity{}, first

@@ -1,6 +1,7 @@
 package tracer
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -57,11 +58,14 @@ func newWatcher(t Target, markers []*Marker, later *Later) (*watcher, error) {
 		}
 		r.markers = append(r.markers, m)
 	}
-	if err := attachPermission("following " + fmt.Sprint(t.pids())); err != nil {
+	if err := attachPermission("attaching to " + describe(markers)); err != nil {
 		return nil, err
 	}
 	var err error
 	w.watch, err = bpf.NewWatch(bpf.WatchOptions{Follow: t.Follow, Pause: later != nil && later.Pause})
+	if errors.Is(err, bpf.ErrNoTypes) && t.Follow {
+		return nil, fmt.Errorf("following processes: %w: %w", ErrNotSupported, ErrNoTypes)
+	}
 	if err != nil && t.Follow {
 		return nil, fmt.Errorf("following processes: %w", notSupported(err))
 	}

@@ -1,6 +1,7 @@
 package bpf
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -16,13 +17,16 @@ type kernelTypes struct {
 	nsInode                                     int // struct pid_namespace
 }
 
+// ErrNoTypes says that the kernel does not describe its types.
+var ErrNoTypes = errors.New("reading the kernel's types")
+
 // loadKernelTypes reads the kernel's own description of its types, which Linux 5.4 and later
 // have when CONFIG_DEBUG_INFO_BTF is set. Programs could be relocated by the library, but are
 // assembled here: offsets are simpler.
 var loadKernelTypes = sync.OnceValues(func() (*kernelTypes, error) {
 	spec, err := btf.LoadKernelSpec()
 	if err != nil {
-		return nil, fmt.Errorf("reading the kernel's types: %w: %w", ErrNotSupported, err)
+		return nil, fmt.Errorf("%w: %w: %w", ErrNoTypes, ErrNotSupported, err)
 	}
 	k := &kernelTypes{}
 	for _, want := range []struct {

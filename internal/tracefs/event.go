@@ -75,6 +75,9 @@ func CheckPath(path string) error {
 	return nil
 }
 
+// ErrNotMounted says that tracefs is nowhere to be found.
+var ErrNotMounted = errors.New("tracefs is not mounted")
+
 // ErrPath says that a path cannot be written to tracefs; a symbolic link to it may.
 var ErrPath = errors.New("no event can have it")
 

@@ -19,9 +19,6 @@ type FS struct{ dir string }
 // an automount below debugfs.
 var mounts = []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}
 
-// ErrNotMounted says that tracefs is nowhere to be found.
-var ErrNotMounted = errors.New("tracefs is not mounted")
-
 // Find finds the mounted file system. Without the privilege to look, it is an error that wraps
 // fs.ErrPermission.
 func Find() (*FS, error) {

@@ -69,7 +69,9 @@ var hints = []struct {
 	err  error
 	hint string
 }{
-	{tracer.ErrNotSupported, "tracing needs Linux on x86-64 or arm64; link, build and list FILE do not trace"},
+	{tracer.ErrNoTracefs, "mount -t tracefs tracefs /sys/kernel/tracing; stat and trace do without"},
+	{tracer.ErrNoTypes, "it needs CONFIG_DEBUG_INFO_BTF and /sys/kernel/btf/vmlinux; without --follow stat and trace do not"},
+	{tracer.ErrNotSupported, "tracing needs Linux on x86-64 or arm64, and waymark doctor says what this machine lacks; link, build and list FILE do not trace"},
 	{tracer.ErrNoProcess, "waymark list shows the running processes that have markers"},
 	{tracer.ErrChanged, "the file was rebuilt or the process replaced: run the same again"},
 	{tracer.ErrCounterConflict, "another tracer has this marker under a counter of its own: end it first"},
