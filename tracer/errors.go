@@ -12,6 +12,8 @@ import (
 var (
 	// ErrNotSupported says that this platform or kernel cannot do what was asked.
 	ErrNotSupported = errors.New("not supported")
+	// ErrNoProc says that there is no /proc, without which nothing can be attached to.
+	ErrNoProc = errors.New("/proc is not mounted")
 	// ErrNoTracefs says that tracefs, which only kernel events need, is not mounted.
 	ErrNoTracefs = tracefs.ErrNotMounted
 	// ErrNoTypes says that the kernel lacks BTF, which only following processes needs.

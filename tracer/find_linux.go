@@ -7,10 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/sdt"
+	"golang.org/x/sys/unix"
 )
 
 func find(ctx context.Context, t Target) ([]*Marker, error) {
@@ -180,10 +182,29 @@ func running(pid int) (procfs.Stat, error) {
 func processError(doing string, pid int, needed procfs.Capability, err error) error {
 	op := fmt.Sprintf("%s process %d", doing, pid)
 	switch {
+	case procfs.Gone(err) && !procMounted():
+		return fmt.Errorf("%s: %w", op, ErrNoProc)
+	case procfs.Gone(err) && hidden(pid):
+		return permission(op+", which /proc hides (hidepid)", procfs.SysPtrace, unix.EPERM)
 	case procfs.Gone(err):
 		return fmt.Errorf("%s: %w", op, ErrNoProcess)
 	case errors.Is(err, os.ErrPermission):
 		return permission(op, needed, err)
 	}
 	return fmt.Errorf("%s: %w", op, err)
+}
+
+// procMounted reports whether there is a /proc at all.
+func procMounted() bool {
+	_, err := os.Lstat("/proc/self")
+	return err == nil
+}
+
+// hidden reports whether there is a process that /proc does not show: signals know no hidepid.
+func hidden(pid int) bool {
+	if _, err := os.Lstat("/proc/" + strconv.Itoa(pid)); pid <= 0 || !errors.Is(err, os.ErrNotExist) {
+		return false
+	}
+	err := unix.Kill(pid, 0)
+	return err == nil || errors.Is(err, unix.EPERM)
 }

@@ -27,6 +27,9 @@ func substitute(c procfs.Capability) bool { return c != procfs.SysPtrace }
 // or CAP_SYS_ADMIN, which they were split from in Linux 5.8.
 func attachPermission(op string) error {
 	have, err := procfs.Effective()
+	if err != nil && !procMounted() {
+		return fmt.Errorf("%s: %w", op, ErrNoProc) // files are opened and mapped through it
+	}
 	if err != nil || have.Has(procfs.SysAdmin) {
 		return nil // the kernel will say
 	}

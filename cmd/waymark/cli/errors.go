@@ -69,6 +69,7 @@ var hints = []struct {
 	err  error
 	hint string
 }{
+	{tracer.ErrNoProc, "mount -t proc proc /proc"},
 	{tracer.ErrNoTracefs, "mount -t tracefs tracefs /sys/kernel/tracing; stat and trace do without"},
 	{tracer.ErrNoTypes, "it needs CONFIG_DEBUG_INFO_BTF and /sys/kernel/btf/vmlinux; without --follow stat and trace do not"},
 	{tracer.ErrNotSupported, "tracing needs Linux on x86-64 or arm64, and waymark doctor says what this machine lacks; link, build and list FILE do not trace"},
