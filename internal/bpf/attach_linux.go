@@ -62,14 +62,14 @@ func attach(files []File, units []unit, o Options) (*attachment, error) {
 
 // add attaches more, all or nothing.
 func (a *attachment) add(files []File, units []unit, o Options) error {
-	modes := []Mode{Events, EventsPlain}
+	var modes []Mode
 	switch {
 	case a.mode != Auto:
 		modes = []Mode{a.mode}
 	case o.Mode != Auto:
 		modes = []Mode{o.Mode}
-	case haveMulti() == nil:
-		modes = []Mode{Multi, Events, EventsPlain}
+	default:
+		modes = ways()
 	}
 	units = append(units, o.Watch.linkers(files)...)
 	var err error

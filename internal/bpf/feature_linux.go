@@ -15,6 +15,24 @@ import (
 // ErrNotSupported is what this package's errors wrap when the kernel lacks a facility.
 var ErrNotSupported = ebpf.ErrNotSupported
 
+// askMulti and askCookies are asked before attaching. Tests answer in the kernel's place.
+var askMulti, askCookies = haveMulti, haveCookies
+
+// ways returns those of attaching, the best first. What the kernel lacks is left out: that it
+// does not know a helper it says by EINVAL, as it says much else.
+func ways() []Mode {
+	if askMulti() == nil {
+		return []Mode{Multi, Events, EventsPlain} // Linux 6.6 and later have cookies
+	}
+	if errors.Is(askCookies(), ErrNotSupported) {
+		return []Mode{EventsPlain}
+	}
+	return []Mode{Events, EventsPlain}
+}
+
+// haveCookies reports whether a program can ask which perf event it runs for: Linux 5.15.
+func haveCookies() error { return features.HaveProgramHelper(ebpf.Kprobe, asm.FnGetAttachCookie) }
+
 var multiOnce struct {
 	sync.Mutex
 	done bool

@@ -4,7 +4,6 @@ import (
 	"os"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/features"
 	"github.com/cilium/ebpf/rlimit"
 	"github.com/waymark-trace/waymark/internal/guard"
@@ -25,7 +24,7 @@ func AskFeatures() Features {
 	_, types := loadKernelTypes()
 	return Features{
 		Multi:      haveMulti(),
-		Cookies:    features.HaveProgramHelper(ebpf.Kprobe, asm.FnGetAttachCookie),
+		Cookies:    haveCookies(),
 		RingBuffer: features.HaveMapType(ebpf.RingBuf),
 		Types:      types,
 	}
