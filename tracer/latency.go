@@ -19,6 +19,9 @@ type LatencyOptions struct {
 	// MaxOpen is how many pairs can be open at once, 0 for 65536, at most 1048576. When there
 	// are more, those that are open for the longest are forgotten.
 	MaxOpen int
+	// Where is a condition on begins, as in Options: those of which it does not hold begin no pair,
+	// and what was open with their key is forgotten. Ends have none.
+	Where string
 }
 
 // Pairs measures the time between hits of markers, in the kernel. Its methods may be called
@@ -39,7 +42,7 @@ type pairs interface {
 type Latencies struct {
 	Histogram // of the pairs
 	// Begins and Ends are the hits on either side. Those that are in no pair were still open
-	// or nested, or their other side was not seen.
+	// or nested, or their other side was not seen. With a condition, Ends are those in pairs.
 	Begins, Ends uint64
 	// Nested is how many begins came while one with the same key was open. It is forgotten:
 	// of nested pairs the innermost is measured.
@@ -78,7 +81,7 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 	if err != nil {
 		return nil, err
 	}
-	d := (&Options{MaxKeys: cmp.Or(o.MaxOpen, defaultMaxOpen)}).orDefault()
+	d := (&Options{MaxKeys: cmp.Or(o.MaxOpen, defaultMaxOpen), Where: o.Where}).orDefault()
 	engine, err := newPairs(t, begin, end, by, d)
 	if err != nil {
 		return nil, err

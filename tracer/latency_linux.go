@@ -35,7 +35,7 @@ func newPairs(t Target, begin, end []*Marker, by pairing, o Options) (pairs, err
 		w.close()
 		return nil, p.explain(err)
 	}
-	k := kernelPairs{l, w}
+	k := kernelPairs{l, w, o.Where != ""}
 	err = w.begin(nil)
 	if err == nil {
 		err = checkAttached(t.pids(), markers)
@@ -49,7 +49,8 @@ func newPairs(t Target, begin, end []*Marker, by pairing, o Options) (pairs, err
 
 type kernelPairs struct {
 	*bpf.Latency
-	w *watcher
+	w        *watcher
+	filtered bool
 }
 
 func (k kernelPairs) ended() <-chan struct{} { return k.w.ended() }
@@ -63,6 +64,9 @@ func (k kernelPairs) read() (*Latencies, error) {
 	r, err := k.Read()
 	if err != nil {
 		return nil, err
+	}
+	if h := newHistogram(r.Counts, r.Sum, r.Max); k.filtered {
+		r.Ends = min(r.Ends, h.Count()) // of the others nobody knows whether they are missing a begin
 	}
 	return &Latencies{
 		Histogram: newHistogram(r.Counts, r.Sum, r.Max),

@@ -128,7 +128,7 @@ func TestGoRequests(t *testing.T) {
 			target := Target{PID: p.pid()}
 			all := mustFind(t, target)
 			pairs := map[string]*Pairs{}
-			for name, o := range map[string]LatencyOptions{"req:begin req:end": {}, "job:queued job:done": {By: "id", EndBy: "job"}, "nest:in nest:out": {}} {
+			for name, o := range map[string]LatencyOptions{"req:begin req:end": {}, "job:queued job:done": {By: "id", EndBy: "job"}, "nest:in nest:out": {}, "nest:in nest:out outermost": {Where: "depth == 3"}} {
 				sides := strings.Fields(name)
 				l, err := Latency(target, one(t, all, sides[0]), one(t, all, sides[1]), &o)
 				if err != nil {
@@ -192,6 +192,10 @@ func TestGoRequests(t *testing.T) {
 			// in in in out out out: the innermost is a pair, two begins were nested, two ends are left.
 			if nest := read("nest:in nest:out"); counters(nest) != [5]uint64{3, 3, 2} || nest.Count() != 1 {
 				t.Errorf("nested: %v, %d pairs", counters(nest), nest.Count())
+			}
+			// The begins between are in the way of that one.
+			if nest := read("nest:in nest:out outermost"); counters(nest) != [5]uint64{1} || nest.Count() != 0 {
+				t.Errorf("outermost of nested: %v, %d pairs", counters(nest), nest.Count())
 			}
 		})
 	}

@@ -47,7 +47,7 @@ func NewKeyCounter(files []File, n, maxKeys int, o Options) (*KeyCounter, error)
 		return nil, errors.Join(fmt.Errorf("creating %d counters: %w", n, err), c.keys.Close())
 	}
 	units := keyUnits(files, "waymark_countby", func(s *Site, m Mode, cookie *uint64) asm.Instructions {
-		return base.begin(s, m).countBy(s.Key, cookie, c.keys.FD(), c.others.FD())
+		return base.begin(s, m, "out").countBy(s.Key, cookie, c.keys.FD(), c.others.FD())
 	})
 	if c.held, err = attach(files, units, o); err != nil {
 		return nil, errors.Join(err, c.closeMaps())

@@ -190,12 +190,13 @@ func newKeyProgram(files []File, patterns *ebpf.Map, o Options) (keyProgram, err
 	return keyProgram{base, layout}, err
 }
 
-// begin returns a program that starts with R6 and R8 as they are documented, for hits that count.
-func (a keyProgram) begin(s *Site, m Mode) *keyProgram {
+// begin returns a program that starts with R6 and R8 as they are documented, for hits that count;
+// those of which the condition does not hold go elsewhere.
+func (a keyProgram) begin(s *Site, m Mode, otherwise string) *keyProgram {
 	a.ins, a.next = nil, ""
 	a.sleepable = m == Multi && (s.Key.mayFault() || s.Where != nil)
 	a.emit(asm.Mov.Reg(asm.R6, asm.R1))
 	a.emit(a.filter...)
-	a.where(s.Where, "out")
+	a.where(s.Where, otherwise)
 	return &a
 }

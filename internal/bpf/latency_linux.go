@@ -67,7 +67,7 @@ func NewLatency(files []File, maxOpen int, o Options) (*Latency, error) {
 		return nil, errors.Join(fmt.Errorf("creating a histogram: %w", err), l.open.Close())
 	}
 	units := keyUnits(files, "waymark_latency", func(s *Site, m Mode, _ *uint64) asm.Instructions {
-		return base.begin(s, m).latency(s, m, l.open.FD(), l.state.FD())
+		return base.begin(s, m, "other").latency(s, m, l.open.FD(), l.state.FD())
 	})
 	if l.held, err = attach(files, units, o); err != nil {
 		return nil, errors.Join(err, l.closeMaps())

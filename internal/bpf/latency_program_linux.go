@@ -12,6 +12,13 @@ import (
 // of the key's begin. The key's head is the process: goroutines and arguments are told apart
 // within one.
 func (a *keyProgram) latency(s *Site, m Mode, open, state int) asm.Instructions {
+	if s.Where != nil { // it says which begins count; the key is needed in any case
+		a.emit(asm.StoreImm(asm.RFP, stackTime, 1, asm.Word))
+		a.to("key")
+		a.label("other")
+		a.emit(asm.StoreImm(asm.RFP, stackTime, 0, asm.Word))
+		a.label("key")
+	}
 	if s.End { // before everything else: what follows is not part of what is measured
 		a.emit(asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord))
 	}
@@ -29,6 +36,9 @@ func (a *keyProgram) latency(s *Site, m Mode, open, state int) asm.Instructions 
 	if s.End {
 		a.endPair(m, open)
 	} else {
+		if s.Where != nil {
+			a.forget(open)
+		}
 		a.beginPair(open)
 	}
 	a.label("unread")
@@ -41,6 +51,14 @@ func (a *keyProgram) latency(s *Site, m Mode, open, state int) asm.Instructions 
 // count adds one to a number of the state.
 func (a *keyProgram) count(at int16) {
 	a.emit(asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R7, asm.R1, asm.DWord, at))
+}
+
+// forget ends a begin that does not count, and what was open with its key: the next end is not that one's.
+func (a *keyProgram) forget(open int) {
+	a.emit(asm.LoadMem(asm.R1, asm.RFP, stackTime, asm.Word), asm.JNE.Imm(asm.R1, 0, "counts"), asm.LoadMapPtr(asm.R1, open))
+	a.keyArg(asm.R2)
+	a.emit(asm.FnMapDeleteElem.Call(), asm.Ja.Label("out"))
+	a.label("counts")
 }
 
 // beginPair notes the time. A begin of an open key replaces the one before: of nested pairs

@@ -21,6 +21,8 @@ Pairs are joined and counted in the kernel. Percentiles are within 1.6 % of what
 the maximum and the mean are exact. What was in no pair is counted and said: a begin that was
 still open at the end, an end whose begin was before the beginning.
 
+--where CONDITION measures only pairs of whose BEGIN it holds; their ends, and no others, count.
+
 Patterns, targets, Ctrl-C, -d, -o and what -- COMMAND means are as with stat. On a terminal the
 histogram is shown live, once a second; with -I there is a line for each interval instead.`
 
@@ -98,7 +100,7 @@ func (l *latencyRun) attach(s *session) (_ attached, err error) {
 		return nil, err
 	}
 	by, endBy, _ := strings.Cut(l.o.by, "=")
-	if l.pairs, err = tracer.Latency(s.target, l.from, l.to, &tracer.LatencyOptions{By: by, EndBy: endBy}); err != nil {
+	if l.pairs, err = tracer.Latency(s.target, l.from, l.to, &tracer.LatencyOptions{By: by, EndBy: endBy, Where: l.o.where}); err != nil {
 		return nil, err
 	}
 	return l.pairs, nil
