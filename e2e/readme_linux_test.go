@@ -17,6 +17,7 @@ var block = regexp.MustCompile("(?s)```(go|console)\n(.*?)```")
 // shape is what remains of a line when numbers and the width of columns may differ.
 func shape(line string) string {
 	line = regexp.MustCompile(`0x[0-9a-f]+|[0-9][0-9.:]*`).ReplaceAllString(line, "N")
+	line = regexp.MustCompile(`\bN[nµm]s\b`).ReplaceAllString(strings.ReplaceAll(line, "█", ""), "Ns")
 	line = regexp.MustCompile(`\S*/server\b`).ReplaceAllString(line, "server")
 	return strings.Join(strings.Fields(line), " ")
 }
@@ -80,7 +81,7 @@ func checkTranscript(t *testing.T, server, command, want string) {
 	}
 	for line := range strings.Lines(want) {
 		if s := shape(line); s != "" && !printed[s] {
-			t.Errorf("$ %s\nREADME says %q, which is not in\n%s", command, line, out)
+			t.Errorf("$ %s\nthe document says %q, which is not in\n%s", command, line, out)
 		}
 	}
 }
