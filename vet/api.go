@@ -19,12 +19,13 @@ type api struct {
 	byName    []string // its functions whose first argument is the name of a point
 }
 
-// apis are those packages, by path. Package simple, which declares where it marks, will be
-// one with functions in place of methods.
+// apis are those packages, by path. Package simple declares where it marks, so its points are
+// neither made nor hit, but calls of its functions: isSimple.
 var apis = map[string]*api{
 	module + "marker":     {noun: "marker", hit: "Mark", formatted: true, byName: []string{"Register", "Arm", "Disarm"}},
 	module + "tracepoint": {noun: "tracepoint", hit: "Trace"},
 	module + "statickey":  {noun: "key"},
+	module + "simple":     {noun: "simple marker"},
 }
 
 func apiOf(obj types.Object) *api {
@@ -88,6 +89,12 @@ func method(info *types.Info, call *ast.CallExpr) (*ast.SelectorExpr, *api, stri
 		return sel, a, sel.Sel.Name
 	}
 	return nil, nil, ""
+}
+
+// isSimple reports whether a call is a simple marker.
+func isSimple(info *types.Info, call *ast.CallExpr) bool {
+	fn := typeutil.StaticCallee(info, call)
+	return fn != nil && fn.Pkg() != nil && fn.Pkg().Path() == module+"simple" && strings.HasPrefix(fn.Name(), "Mark") && len(call.Args) >= 2
 }
 
 // knows reports whether a package can have to do with points: it, or something it imports,

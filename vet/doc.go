@@ -6,6 +6,7 @@
 //	markdecl    a marker that is not a package-level variable, or is copied
 //	markcost    an argument that costs something while nobody is connected; with the fix
 //	markescape  an argument that makes a local variable escape to the heap
+//	marksimple  a simple marker that leaves code behind, or that no tool can read
 //
 // What is valid is decided by package field, which link and the running program ask too.
 // docs/vet.md shows each finding and the way out. A finding is accepted with a comment on its
@@ -21,7 +22,7 @@ import "golang.org/x/tools/go/analysis"
 
 // Analyzers returns all of them.
 func Analyzers() []*analysis.Analyzer {
-	return []*analysis.Analyzer{Format, Name, Decl, Cost, Escape}
+	return []*analysis.Analyzer{Format, Name, Decl, Cost, Escape, Simple}
 }
 
 // page is where an analyzer's findings are explained.

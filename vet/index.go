@@ -19,6 +19,7 @@ type index struct {
 	decls   []*decl
 	hits    []*hit
 	lookups []*lookup
+	simple  []*simpleHit
 	flags   map[types.Object]ast.Expr // local variables that remember Enabled
 	ignores ignores
 }
@@ -38,6 +39,12 @@ type hit struct {
 	at    inspector.Cursor
 	call  *ast.CallExpr
 	point ast.Expr // whose method is called
+}
+
+// simpleHit is a simple marker.
+type simpleHit struct {
+	at   inspector.Cursor
+	call *ast.CallExpr
 }
 
 // lookup is a call that finds a point by its name.
@@ -90,6 +97,10 @@ func (ix *index) add(info *types.Info, at inspector.Cursor, call *ast.CallExpr) 
 		case name == a.hit:
 			ix.hits = append(ix.hits, &hit{a, at, call, sel.X})
 		}
+		return
+	}
+	if isSimple(info, call) {
+		ix.simple = append(ix.simple, &simpleHit{at, call})
 		return
 	}
 	fn, ok := typeutil.Callee(info, call).(*types.Func)

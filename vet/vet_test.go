@@ -39,7 +39,7 @@ func TestValid(t *testing.T) {
 
 // TestPlanted finds the mistakes in testdata, and nothing else there.
 func TestPlanted(t *testing.T) {
-	for _, dir := range []string{"format", "name", "byname", "decl", "escape", "generic", "tracepoints", "keys"} {
+	for _, dir := range []string{"format", "name", "byname", "decl", "escape", "generic", "tracepoints", "keys", "simple"} {
 		t.Run(dir, func(t *testing.T) {
 			analysistest.Run(t, moduleRoot, all, "./vet/testdata/"+dir)
 		})

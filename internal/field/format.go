@@ -20,11 +20,27 @@ const MaxFormat = 4096
 // "prev_pid %d next_pid %d" or "path=%s". The word before a verb names the field. C's length
 // modifiers are accepted and mean nothing: the Go type knows its size.
 func ParseFormat(format string) ([]Verb, error) {
+	verbs, err := Verbs(format)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool)
+	for _, v := range verbs {
+		if seen[v.Name] {
+			return nil, errors.New("format " + strconv.Quote(format) + " names two fields " + v.Name)
+		}
+		seen[v.Name] = true
+	}
+	return verbs, nil
+}
+
+// Verbs is ParseFormat for formats whose arguments have names of their own, as those of
+// simple markers: two of its verbs may follow the same word.
+func Verbs(format string) ([]Verb, error) {
 	if len(format) > MaxFormat {
 		return nil, errors.New("format has " + strconv.Itoa(len(format)) + " bytes, at most " + strconv.Itoa(MaxFormat) + " are allowed")
 	}
 	var verbs []Verb
-	seen := make(map[string]bool)
 	from := 0 // where the text before the next verb begins
 	for i := 0; i < len(format); i++ {
 		if format[i] == 0 {
@@ -42,10 +58,6 @@ func ParseFormat(format string) ([]Verb, error) {
 			if v.Name == "" {
 				v.Name = "arg" + strconv.Itoa(len(verbs)+1)
 			}
-			if seen[v.Name] {
-				return nil, errors.New("format " + strconv.Quote(format) + " names two fields " + v.Name)
-			}
-			seen[v.Name] = true
 			verbs = append(verbs, v)
 			from = i + n
 		}

@@ -26,6 +26,17 @@ func ParseName(s string) (provider, name string, err error) {
 	return provider, name, nil
 }
 
+// CheckSimpleName checks the name of a simple marker, subsystem:component, which may go on
+// with further colons and components.
+func CheckSimpleName(s string) error {
+	for part := range strings.SplitSeq(s, ":") {
+		if err := checkWord("name "+strconv.Quote(s)+": component", part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func checkWord(what, s string) error {
 	if s == "" {
 		return errors.New(what + " is empty")
