@@ -3,10 +3,11 @@
 //	simple.Mark2("scsi:queuecommand", "Command being queued %p Done function %p", cmd, done)
 //
 // The compiler checks that the variables exist and vet that the format fits them; then the
-// call is inlined, its body is empty, and not a byte of code is left. waymark link reads the
-// calls in the sources of a program, and writes name, file, line, description and variables
-// of each into a section that is never loaded. A variable that is renamed or removed breaks
-// the build at the marker's line.
+// call is inlined, its body is empty, and not a byte of code is left. A variable that is
+// renamed or removed breaks the build at the marker's line.
+//
+// So far the marker is in the source alone: no tool reads those of Go programs out of a file,
+// as waymark list does with those of C and C++.
 //
 // Arguments are variables, and fields of variables that are structs: v, v.f, v.f.g. Any other
 // expression may leave code behind that nobody asked for, such as the nil check of p.f and

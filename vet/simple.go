@@ -31,7 +31,7 @@ func runSimple(pass *analysis.Pass) (any, error) {
 			var err error
 			switch {
 			case !ok:
-				err = fmt.Errorf("the %s of a simple marker is a constant: waymark link reads it in the source", what)
+				err = fmt.Errorf("the %s of a simple marker is a constant: tools read it in the source", what)
 			case i == 0:
 				err = field.CheckSimpleName(s)
 			default:

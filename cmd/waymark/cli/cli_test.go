@@ -32,6 +32,11 @@ func TestScripts(t *testing.T) {
 	for _, verb := range []string{"usage", "version", "link", "build", "vet"} {
 		t.Run(verb, func(t *testing.T) { runScript(t, verb, "") })
 	}
+	t.Run("simple", func(t *testing.T) { // list, of simple markers
+		peer.Need(t, "gcc", "g++", "strip")
+		peer.Header(t, "sys/sdt.h")
+		runScript(t, "simple", "")
+	})
 	for _, verb := range []string{"list", "stat", "trace", "latency", "probe", "doctor"} {
 		t.Run(verb, func(t *testing.T) {
 			if testing.Short() {

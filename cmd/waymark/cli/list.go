@@ -19,6 +19,9 @@ reference counter guards it (then it costs nothing until somebody attaches), and
 the counter's value: 0 when nobody traces it. -v shows formats, addresses, operands and what
 could not be read.
 
+The simple markers of a file or process come in a table of their own: the module and the
+function they are in, and their description, with $variable for each value it tells of.
+
 Patterns are globs over provider:name, such as 'http:*'; one without a colon matches the
 name in any provider. FILE is what has a / or none of : * ? [ in it.`
 
@@ -26,12 +29,14 @@ const listExample = `  waymark list ./server              the markers of a file
   waymark list ./server 'http:*'     some of them
   waymark list -p 1234               those of a process and its libraries
   waymark list                       every marker in every running process
-  waymark list 'http:*'              who has these?`
+  waymark list 'http:*'              who has these?
+  waymark list --simple ./scsi_mod   simple markers alone: places without an instruction`
 
 type listOptions struct {
 	pids    []int
 	verbose bool
 	json    bool
+	simple  bool
 	out     string
 }
 
@@ -57,12 +62,28 @@ func newListCommand(env *Env) *cobra.Command {
 	flags.IntSliceVarP(&o.pids, "pid", "p", nil, "the process `PID`, or several: 12,34")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "show formats, sites, operands and all problems")
 	flags.BoolVar(&o.json, "json", false, "print JSON, one object a line: docs/json.md")
+	flags.BoolVar(&o.simple, "simple", false, "show simple markers only: docs/simple.md")
 	flags.StringVarP(&o.out, "output", "o", "", "write the list to `FILE`")
 	return cmd
 }
 
 func runList(ctx context.Context, env *Env, o *listOptions, sel *selection) error {
-	groups, err := findGroups(ctx, env, o, sel)
+	simple, err := findSimple(env, sel)
+	if err != nil {
+		return err
+	}
+	var groups []group
+	switch {
+	case !o.simple:
+		groups, err = findGroups(ctx, env, o, sel)
+		if errors.Is(err, errNoMarkers) && len(simple) > 0 {
+			err = nil
+		}
+	case sel.target.Path == "" && len(sel.target.PIDs) == 0:
+		err = usage("such as waymark list --simple ./server", "--simple needs a FILE or -p PID")
+	case len(simple) == 0:
+		err = withHint(fmt.Errorf("%s has %w", sel.named(), errNoSimple), "include/waymark/simple.h marks in C and C++: docs/simple.md")
+	}
 	if err != nil {
 		return err
 	}
@@ -79,6 +100,12 @@ func runList(ctx context.Context, env *Env, o *listOptions, sel *selection) erro
 				env.warnProblems(g.markers, o.verbose)
 			}
 		}
+	}
+	if err == nil && len(simple) > 0 {
+		if len(groups) > 0 && !o.json {
+			fmt.Fprintln(out)
+		}
+		err = listSimple(out, simple, o.json)
 	}
 	if e := out.Close(); err == nil {
 		err = e

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -113,10 +114,12 @@ func (s *selection) required(cmd *cobra.Command) error {
 	return usage(hint, "%s needs a target", cmd.CommandPath())
 }
 
+var errNoMarkers = errors.New("no markers")
+
 // choose returns the markers that the patterns select.
 func (s *selection) choose(all []*tracer.Marker) ([]*tracer.Marker, error) {
 	if len(all) == 0 {
-		err := fmt.Errorf("%s has no markers", s.named())
+		err := fmt.Errorf("%s has %w", s.named(), errNoMarkers)
 		file, again := "", ""
 		switch {
 		case s.target.Path != "":
