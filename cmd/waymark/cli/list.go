@@ -68,17 +68,19 @@ func newListCommand(env *Env) *cobra.Command {
 }
 
 func runList(ctx context.Context, env *Env, o *listOptions, sel *selection) error {
-	simple, err := findSimple(env, sel)
-	if err != nil {
-		return err
-	}
 	var groups []group
-	switch {
-	case !o.simple:
-		groups, err = findGroups(ctx, env, o, sel)
-		if errors.Is(err, errNoMarkers) && len(simple) > 0 {
-			err = nil
+	var none error
+	if !o.simple {
+		if groups, none = findGroups(ctx, env, o, sel); none != nil && !errors.Is(none, errNoMarkers) {
+			return none
 		}
+	}
+	simple, err := findSimple(env, sel)
+	switch {
+	case err != nil:
+	case !o.simple && len(simple) == 0:
+		err = none
+	case !o.simple:
 	case sel.target.Path == "" && len(sel.target.PIDs) == 0:
 		err = usage("such as waymark list --simple ./server", "--simple needs a FILE or -p PID")
 	case len(simple) == 0:

@@ -10,6 +10,8 @@ import (
 	"github.com/waymark-trace/waymark/internal/enclosing"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/simplesection"
+	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 // simpleMarker is a row of list --simple.
@@ -30,6 +32,9 @@ func findSimple(env *Env, sel *selection) ([]simpleMarker, error) {
 	seen := map[procfs.File]bool{}
 	for _, pid := range sel.target.PIDs {
 		maps, err := procfs.Maps(pid)
+		if procfs.Gone(err) {
+			return nil, fmt.Errorf("process %d: %w", pid, tracer.ErrNoProcess)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("reading what process %d maps: %w", pid, err)
 		}
@@ -41,8 +46,8 @@ func findSimple(env *Env, sel *selection) ([]simpleMarker, error) {
 			// As the process sees it: it may live in a mount namespace of its own.
 			file := fmt.Sprintf("/proc/%d/root%s", pid, m.Path)
 			found, err := simpleOf(env, sel, file, filepath.Base(m.Path))
-			if err != nil {
-				env.warning("%s: %v", printable(m.Path), err)
+			if err != nil && !errors.Is(err, sdt.ErrNotELF) {
+				env.warning("%s: %s", printable(m.Path), printable(err.Error()))
 			}
 			all = append(all, found...)
 		}
