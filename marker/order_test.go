@@ -27,6 +27,9 @@ func TestOrder(t *testing.T) {
 				return
 			default:
 				ordered.Mark(i)
+				if i%256 == 255 {
+					runtime.Gosched() // WebAssembly interrupts nobody
+				}
 			}
 		}
 	}()
