@@ -246,6 +246,9 @@ func (e *Expr) compile(n *Node) error {
 	if n.X.isLiteral() && !n.Y.isLiteral() && n.Op != Match && n.Op != NoMatch {
 		n.Op, n.X, n.Y = n.Op.mirror(), n.Y, n.X
 	}
+	if n.X.Op == Text {
+		return n.errorf("write the field's name first", "%s has no field on its left, but a text", n.Op)
+	}
 	if n.Y.Op != Text {
 		return nil
 	}
