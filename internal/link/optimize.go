@@ -65,23 +65,10 @@ func (img *image) optimize() (o *optimized, err error) {
 		return o, nil
 	}
 	low, high := o.words[0].addr, o.words[len(o.words)-1].addr
-	scanned := make(map[uint64]bool)
-	for i := 0; i+4 <= len(text); i++ {
-		// A comparison with an immediate byte ends one byte behind its displacement.
-		for _, tail := range [...]uint64{4, 5} {
-			to := img.anchor.text + uint64(i) + tail + uint64(int64(int32(le.Uint32(text[i:]))))
-			if to < low || to > high || o.word(to) == nil {
-				continue
-			}
-			fn := o.funcs.PCToFunc(img.anchor.text + uint64(i))
-			if fn == nil || scanned[fn.Entry] {
-				continue
-			}
-			scanned[fn.Entry] = true
-			if err := o.function(fn); err != nil {
-				return nil, err
-			}
-		}
+	wanted := func(to uint64) bool { return to >= low && to <= high && o.word(to) != nil }
+	// A comparison with an immediate byte ends one byte behind its displacement.
+	if err := img.references(o.funcs, text, []uint64{4, 5}, wanted, o.function); err != nil {
+		return nil, err
 	}
 	o.keepEntered()
 	slices.SortFunc(o.rewritten, func(a, b rewritten) int {

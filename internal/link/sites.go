@@ -48,23 +48,37 @@ func (img *image) findSites(markers []*markerAt) (err error) {
 	if text == nil || c.funcs == nil {
 		return fmt.Errorf("%w: it has no function table", ErrLayout)
 	}
-	scanned := make(map[uint64]bool)
 	budget := 2 * len(text) // functions overlap in hostile files only
-	for i := 0; i+4 <= len(text); i++ {
-		next := img.anchor.text + uint64(i) + 4
-		to := next + uint64(int64(int32(le.Uint32(text[i:]))))
-		if to-c.low >= c.high-c.low || c.marker(to) == nil {
-			continue
-		}
-		fn := c.funcs.PCToFunc(next - 4)
-		if fn == nil || scanned[fn.Entry] {
-			continue
-		}
-		scanned[fn.Entry] = true
+	wanted := func(to uint64) bool { return to-c.low < c.high-c.low && c.marker(to) != nil }
+	return img.references(c.funcs, text, []uint64{4}, wanted, func(fn *gosym.Func) error {
 		if budget -= int(min(fn.End-fn.Entry, maxFunction)); budget < 0 {
 			return fmt.Errorf("%w: its functions overlap", ErrLayout)
 		}
 		c.scan(fn)
+		return nil
+	})
+}
+
+// references calls found, once each, with the functions that have four bytes which would, as a
+// displacement, lead to a wanted address. tails are how far behind its displacement's start an
+// instruction may end.
+func (img *image) references(funcs *gosym.Table, text []byte, tails []uint64, wanted func(uint64) bool, found func(*gosym.Func) error) error {
+	scanned := make(map[uint64]bool)
+	for i := 0; i+4 <= len(text); i++ {
+		at := img.anchor.text + uint64(i)
+		for _, tail := range tails {
+			if !wanted(at + tail + uint64(int64(int32(le.Uint32(text[i:]))))) {
+				continue
+			}
+			fn := funcs.PCToFunc(at)
+			if fn == nil || scanned[fn.Entry] {
+				continue
+			}
+			scanned[fn.Entry] = true
+			if err := found(fn); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
