@@ -65,7 +65,7 @@ func TestTracers(t *testing.T) {
 	}
 }
 
-var units = map[string]bool{"lost": true, "ns": true, "allocs": true, "instructions": true, "inits": true, "faults": true, "bytes": true}
+var units = map[string]bool{"lost": true, "ns": true, "allocs": true, "instructions": true, "inits": true, "faults": true, "bytes": true, "events": true}
 
 func checkJSON(t *testing.T, bench string, args ...string) []result {
 	t.Helper()

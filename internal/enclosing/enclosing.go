@@ -13,7 +13,7 @@ import (
 )
 
 // maxDebug bounds the debugging information that is read, uncompressed, in bytes.
-const maxDebug = 2 << 30
+const maxDebug uint64 = 2 << 30
 
 // Functions are the functions of some source files.
 type Functions struct {
