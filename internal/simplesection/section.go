@@ -35,11 +35,11 @@ const (
 
 // Record is one simple marker.
 type Record struct {
-	Name        string // of the marker, subsystem:component
-	File        string // as the compiler was given it
-	Line        int
-	Description string // printf's format, a conversion for each variable
-	Variables   string // expressions as they stand in the source, with commas between
+	Name        string `json:"name"` // of the marker, subsystem:component
+	File        string `json:"file"` // as the compiler was given it
+	Line        int    `json:"line"`
+	Description string `json:"description"`         // printf's format, a conversion for each variable
+	Variables   string `json:"variables,omitempty"` // expressions as they stand in the source, with commas between
 }
 
 // Read reads the records of an ELF file. One without any is no error; what is wrong with
