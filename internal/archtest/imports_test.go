@@ -106,6 +106,12 @@ var rules = []rule{
 		direct: true,
 		why:    "who logs does not link what computes latencies",
 	},
+	{
+		what:  "traces on disk",
+		parts: []string{"ctf"},
+		bad:   func(dep string) bool { return isForeign(dep) || isOwn(dep) && !isIn(dep, "ctf") },
+		why:   "who reads or writes the format takes on nothing but the standard library",
+	},
 }
 
 func isOwn(path string) bool { return strings.HasPrefix(path, module+"/") }
@@ -177,6 +183,7 @@ func TestRulesBite(t *testing.T) {
 		{"introspect", module + "/internal/procfs", 8},
 		{"sink/slog", module + "/tracer", 9},
 		{"sink/slog", "github.com/HdrHistogram/hdrhistogram-go", 10},
+		{"ctf", module + "/internal/field", 11},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {

@@ -1,0 +1,111 @@
+package ctf
+
+import (
+	"encoding/hex"
+	"errors"
+	"math/bits"
+)
+
+// UUID identifies a trace or a clock. The zero UUID is none.
+type UUID [16]byte
+
+// String returns the usual form, 8-4-4-4-12 digits.
+func (u UUID) String() string {
+	h := hex.EncodeToString(u[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+// ParseUUID reads what String writes.
+func ParseUUID(s string) (u UUID, err error) {
+	digits := make([]byte, 0, 32)
+	for i := range len(s) {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (s[i] == '-') {
+			return u, errors.New("not a UUID")
+		}
+		if !dash {
+			digits = append(digits, s[i])
+		}
+	}
+	if len(digits) != 32 {
+		return u, errors.New("not a UUID")
+	}
+	_, err = hex.Decode(u[:], digits)
+	return u, err
+}
+
+// Clock is what timestamps are values of.
+type Clock struct {
+	Name        string
+	UUID        UUID
+	Description string
+	Freq        uint64 // per second
+	Precision   uint64 // uncertainty, in ticks
+	// OffsetSeconds and Offset, in ticks, are what the value 0 is after the origin: 1970, or
+	// with Absolute the origin of whatever clock all traces share.
+	OffsetSeconds int64
+	Offset        uint64
+	Absolute      bool
+}
+
+const second = 1_000_000_000
+
+// Nanoseconds returns the time of a value in nanoseconds after the origin. ok is false
+// when an int64 cannot hold it.
+func (c *Clock) Nanoseconds(ticks uint64) (ns int64, ok bool) {
+	of, ok1 := c.duration(c.Offset)
+	at, ok2 := c.duration(ticks)
+	if s := c.OffsetSeconds; !ok1 || !ok2 || s > 1<<33 || s < -1<<33 {
+		return 0, false
+	}
+	sum := c.OffsetSeconds*second + of // of is below 2^63, the product below 2^63 by the check above
+	if of > 0 && sum < of && c.OffsetSeconds > 0 || at > 0 && sum > 0 && sum+at < 0 {
+		return 0, false
+	}
+	return sum + at, true
+}
+
+// duration returns how many nanoseconds a number of ticks is.
+func (c *Clock) duration(ticks uint64) (int64, bool) {
+	if c.Freq == second {
+		return int64(ticks), ticks < 1<<63
+	}
+	hi, lo := bits.Mul64(ticks, second)
+	if c.Freq == 0 || hi >= c.Freq {
+		return 0, false
+	}
+	ns, _ := bits.Div64(hi, lo, c.Freq)
+	return int64(ns), ns < 1<<63
+}
+
+// EnvEntry is one line of the environment that a trace was recorded in: a text or a number.
+type EnvEntry struct {
+	Name   string
+	Text   string
+	Number int64
+	IsText bool
+}
+
+// StreamClass describes streams.
+type StreamClass struct {
+	ID            uint64
+	PacketContext *Struct // nil for none, as the others
+	EventHeader   *Struct
+	EventContext  *Struct
+	Events        []*EventClass
+
+	nodes streamNodes
+}
+
+// EventClass describes events.
+type EventClass struct {
+	ID       uint64
+	Name     string
+	Stream   *StreamClass
+	LogLevel int64   // as LTTng has it; -1 for none
+	URI      string  // where its model is described (model.emf.uri), "" for none
+	Context  *Struct // of this event, besides the stream's EventContext; nil for none
+	Payload  *Struct // nil for none
+
+	payload *node
+}

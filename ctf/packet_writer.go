@@ -1,0 +1,114 @@
+package ctf
+
+import "fmt"
+
+// page is what the kernel copies into a file in one go: a write of one page at a multiple of it
+// happens or does not, also when the process is killed meanwhile.
+const page = 4096
+
+// pages rounds up to whole pages.
+func pages(n int) int { return (n + page - 1) &^ (page - 1) }
+
+// reset begins a packet in memory.
+func (s *StreamWriter) reset() error {
+	s.pending = 0
+	s.packet.b, s.packet.at = s.packet.b[:0], 0
+	return s.header(&s.packet, page, 0)
+}
+
+// header writes a packet's header and context, which are of the same size for all packets of a
+// stream. Sizes are of the whole packet in bytes, and of its content in bits.
+func (s *StreamWriter) header(e *encoder, size, content int) error {
+	s.context[atContent].Bits, s.context[atPacket].Bits = uint64(content), 8*uint64(size)
+	s.context[atSequence].Bits = s.sequence
+	if err := e.root(s.w.header, s.begin); err != nil {
+		return err
+	}
+	return e.root(s.class.nodes.packetContext, s.context)
+}
+
+// Flush writes the events in memory, or an empty packet when nothing but the number of lost
+// events, or the context of packets, is new. After an error the trace has ended: every later
+// call returns it, also of other streams.
+func (s *StreamWriter) Flush() error {
+	if err := s.w.failed(); err != nil {
+		return err
+	}
+	if s.pending == 0 && !s.news {
+		return nil
+	}
+	err := s.w.describe()
+	if err == nil {
+		err = s.writePacket()
+	}
+	if err != nil {
+		return s.w.fail(fmt.Errorf("stream %s: %w", s.name, err))
+	}
+	return nil
+}
+
+// writePacket makes the packet in memory part of the file: StreamWriter says how.
+func (s *StreamWriter) writePacket() error {
+	content, size := s.packet.at, pages(len(s.packet.b))
+	whole := append(s.packet.b, make([]byte, size-len(s.packet.b))...)
+	if size > page {
+		if err := s.lengthen(size); err != nil {
+			return err
+		}
+		if _, err := s.file.WriteAt(whole[page:], s.end+page); err != nil {
+			return err
+		}
+	}
+	s.context[atBegin].Bits, s.context[atEnd].Bits = s.last, s.last
+	if s.pending > 0 {
+		s.context[atBegin].Bits = s.first
+	}
+	if err := s.writeHead(whole[:page], size, content); err != nil {
+		return err
+	}
+	s.events += s.pending
+	s.bytes += uint64(size)
+	s.end += int64(size)
+	s.sequence++
+	s.flushed, s.told, s.news = s.last, s.context[atDiscarded].Bits, false
+	s.packet.b = whole
+	return s.reset()
+}
+
+// writeHead writes a packet's first page, with a header over what is there.
+func (s *StreamWriter) writeHead(first []byte, size, content int) error {
+	e := encoder{b: first[:0]}
+	if err := s.header(&e, size, content); err != nil {
+		return err
+	}
+	_, err := s.file.WriteAt(first, s.end)
+	if err != nil {
+		s.shorten()
+	}
+	return err
+}
+
+// lengthen appends an empty packet of so many bytes, by way of empty packets of a page each.
+func (s *StreamWriter) lengthen(size int) error {
+	discarded := s.context[atDiscarded].Bits
+	defer func(number uint64) { s.sequence, s.context[atDiscarded].Bits = number, discarded }(s.sequence)
+	s.context[atBegin].Bits, s.context[atEnd].Bits, s.context[atDiscarded].Bits = s.flushed, s.flushed, s.told
+	all := make([]byte, size)
+	for at := 0; at < size; at += page {
+		e := encoder{b: all[at:at]}
+		if err := s.header(&e, page, s.headerBits); err != nil {
+			return err
+		}
+		s.sequence++
+	}
+	if _, err := s.file.WriteAt(all, s.end); err != nil {
+		s.shorten()
+		return err
+	}
+	s.sequence -= uint64(size / page)
+	return s.writeHead(all[:page], size, s.headerBits)
+}
+
+// shorten takes back what a write that went wrong left after the whole packets. Where that
+// goes wrong as well, it is empty packets, but for part of a page.
+func (s *StreamWriter) shorten() { _ = s.file.Truncate(s.end) }

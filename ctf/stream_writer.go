@@ -1,0 +1,163 @@
+package ctf
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// ErrOrder is the refusal of an event that is earlier than the one before it in its stream.
+var ErrOrder = errors.New("event is earlier than the one before it")
+
+// StreamWriter writes the events of one stream, such as those of one CPU, into a file. It is for one
+// goroutine at a time, and different ones are independent.
+//
+// Events are collected in memory until there is a packet of them, and a packet becomes part of the file by
+// the write of its first page: the file is first lengthened by empty packets of a page each,
+// then the first of them is made one empty packet over all of these pages, whose rest is then written, and at last that page again, which says
+// now what the packet contains. None of these writes leaves a page half written when the process is killed,
+// and none but the first asks the disk for room. A process that is killed loses what was in memory.
+type StreamWriter struct {
+	w     *Writer
+	class *StreamClass
+	name  string
+	cpu   uint32
+	file  *os.File
+	end   int64 // of the whole packets in the file
+
+	packet   encoder // in progress, with room for its header
+	pending  uint64  // events in it
+	first    uint64  // the time of the first
+	last     uint64  // and that of the last event at all
+	flushed  uint64  // the time of the last one in the file
+	told     uint64  // how many lost events the file knows of
+	sequence uint64  // the packet's number
+	begin    []Value // header and context: what they are is in that order
+	context  []Value
+	news     bool // the context changed since it was written
+
+	headerBits    int    // what a packet has besides events
+	events, bytes uint64 // in the file
+}
+
+// Where packetContextType has what.
+const (
+	atBegin = iota
+	atEnd
+	atContent
+	atPacket
+	atSequence
+	atDiscarded
+	atCPU
+	ownFields
+)
+
+const magic = 0xc1fc1fc1
+
+// Stream begins a stream. Its file is name, then an underscore and cpu, which may be given once.
+func (w *Writer) Stream(class *StreamClass, name string, cpu int) (*StreamWriter, error) {
+	name = word(name) + "_" + strconv.Itoa(cpu)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.files[name] != nil || name == "metadata" {
+		return nil, fmt.Errorf("a second stream %s: %w", name, os.ErrExist)
+	}
+	f, err := os.OpenFile(filepath.Join(w.dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	s := &StreamWriter{w: w, class: class, name: name, cpu: uint32(cpu), file: f}
+	uuid := Value{Text: w.o.UUID[:]}
+	s.begin = []Value{{Bits: magic}, uuid, {Bits: class.ID}}
+	s.context = make([]Value, len(class.PacketContext.Fields))
+	s.context[atCPU].Bits = uint64(s.cpu)
+	err = s.reset()
+	if s.headerBits = s.packet.at; err == nil && s.headerBits > 8*page {
+		err = fmt.Errorf("the context of packets does not fit in %d bytes", page)
+	}
+	if err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return nil, fmt.Errorf("stream %s: %w", name, err)
+	}
+	w.files[name] = s
+	return s, nil
+}
+
+// Write adds an event. Its time is a value of the trace's clock, not less than the one before. context are the values
+// of the stream class's EventContext, payload those of the event class; they are not kept. An event that is
+// refused because of its values leaves the stream as it was.
+func (s *StreamWriter) Write(class *EventClass, time uint64, context, payload []Value) error {
+	if s.pending+s.events > 0 && time < s.last {
+		return ErrOrder
+	}
+	if class.Stream != s.class {
+		return fmt.Errorf("event %s is not of this stream's class", class.Name)
+	}
+	before := s.packet.mark()
+	if err := s.encode(class, time, context, payload); err != nil {
+		s.packet.cut(before)
+		return fmt.Errorf("event %s: %w", class.Name, err)
+	}
+	if len(s.packet.b) > s.w.o.PacketSize && s.pending > 0 {
+		s.packet.cut(before)
+		if err := s.Flush(); err != nil {
+			return err
+		}
+		if err := s.encode(class, time, context, payload); err != nil {
+			return err
+		}
+	}
+	if s.pending == 0 {
+		s.first = time
+	}
+	s.last = time
+	s.pending++
+	return nil
+}
+
+func (s *StreamWriter) encode(class *EventClass, time uint64, context, payload []Value) error {
+	e, nodes := &s.packet, &s.class.nodes
+	header := [...]Value{{Bits: class.ID}, {Bits: time}}
+	if err := e.root(nodes.eventHeader, header[:]); err != nil {
+		return err
+	}
+	if err := e.root(nodes.eventContext, context); err != nil {
+		return fmt.Errorf("context: %w", err)
+	}
+	return e.root(class.payload, payload)
+}
+
+// SetDiscarded says how many events of this stream were lost since its beginning.
+func (s *StreamWriter) SetDiscarded(total uint64) {
+	if s.context[atDiscarded].Bits != total {
+		s.context[atDiscarded].Bits, s.news = total, true
+	}
+}
+
+// SetContext sets the values of the fields that packets have besides those that all have.
+func (s *StreamWriter) SetContext(values []Value) error {
+	if len(values) != len(s.context)-ownFields {
+		return fmt.Errorf("%d values for %d fields", len(values), len(s.context)-ownFields)
+	}
+	nodes := s.class.nodes.packetContext.fields[ownFields:]
+	for i := range values {
+		if n := nodes[i]; n.kind == integerKind && !fits(values[i].Bits, n.size, n.signed) {
+			return fmt.Errorf("%#x does not fit in %d bits", values[i].Bits, n.size)
+		}
+	}
+	for i := range values {
+		if own := &s.context[ownFields+i]; own.Bits != values[i].Bits {
+			own.Bits, s.news = values[i].Bits, true
+		}
+	}
+	return nil
+}
+
+// Written returns how many events and bytes are in the file.
+func (s *StreamWriter) Written() (events, bytes uint64) { return s.events, s.bytes }
+
+// Pending returns how many events are in memory. After an error they are lost.
+func (s *StreamWriter) Pending() uint64 { return s.pending }

@@ -1,0 +1,221 @@
+package ctf
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// Options say what a new trace is like.
+type Options struct {
+	UUID UUID // the zero one: a random one
+	// Clock is the one of all timestamps. Freq is nanoseconds when it is 0.
+	Clock Clock
+	Env   []EnvEntry
+	// PacketSize is at how many bytes a packet is written, rounded up to 4096; 0 is 256 KiB. A packet is
+	// larger when one event is.
+	PacketSize int
+}
+
+const (
+	defaultPacket = 256 << 10
+	maxClasses    = 1 << 16 // IDs have 16 bits
+)
+
+// Writer writes a trace. Its methods may be called from several goroutines.
+type Writer struct {
+	dir string
+	o   Options
+
+	mu      sync.Mutex
+	env     []EnvEntry
+	streams []*StreamClass
+	files   map[string]*StreamWriter
+	c       compiler
+	header  *node // of packets
+	stale   bool  // the metadata on disk lacks something
+	err     error // what ended the trace
+}
+
+// ErrStopped is what writing returns once something could not be written, around the reason.
+var ErrStopped = errors.New("the trace has ended")
+
+// Create begins a trace in a directory, which it makes, or which has to be empty.
+func Create(dir string, o *Options) (*Writer, error) {
+	w := &Writer{dir: dir, o: *o, env: o.Env, files: map[string]*StreamWriter{}, stale: true}
+	if w.o.PacketSize <= 0 {
+		w.o.PacketSize = defaultPacket
+	}
+	w.o.PacketSize = pages(w.o.PacketSize)
+	clock := &w.o.Clock
+	if clock.Freq == 0 {
+		clock.Freq = second
+	}
+	if clock.Name == "" {
+		clock.Name = "monotonic"
+	}
+	if !isWord(clock.Name) {
+		return nil, fmt.Errorf("clock %q: a name is letters, digits and underscores", clock.Name)
+	}
+	if w.o.UUID == (UUID{}) {
+		if _, err := rand.Read(w.o.UUID[:]); err != nil {
+			return nil, err
+		}
+		w.o.UUID[6], w.o.UUID[8] = w.o.UUID[6]&0xf|0x40, w.o.UUID[8]&0x3f|0x80 // RFC 9562, version 4
+	}
+	w.c = compiler{order: LittleEndian, clocks: map[string]*Clock{clock.Name: clock}, lone: clock}
+	var err error
+	if w.header, err = w.c.root(packetHeader, packetHeaderType()); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) > 0 {
+		return nil, fmt.Errorf("directory %s is not empty: %w", dir, fs.ErrExist)
+	}
+	return w, w.describe()
+}
+
+// StreamClass adds a kind of streams. Every event of them has the fields of context, and every packet those of
+// packet, which are integers, besides what packets have anyway; both may be nil. A sequence's length and a
+// variant's tag are fields of the same struct, here and in EventClass.
+func (w *Writer) StreamClass(context, packet *Struct) (*StreamClass, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	full := packetContextType(w.o.Clock.Name)
+	if packet != nil {
+		for _, f := range packet.Fields {
+			if integerOf(f.Type) == nil {
+				return nil, fmt.Errorf("context of packets: field %s is no integer", f.Name)
+			}
+		}
+		full.Fields = append(full.Fields, packet.Fields...)
+	}
+	s := &StreamClass{
+		ID: uint64(len(w.streams)), PacketContext: full, EventHeader: eventHeaderType(w.o.Clock.Name), EventContext: context,
+	}
+	var err error
+	if s.nodes.packetContext, err = w.compile(packetContext, s.PacketContext); err != nil {
+		return nil, err
+	}
+	if s.nodes.eventHeader, err = w.compile(eventHeader, s.EventHeader); err != nil {
+		return nil, err
+	}
+	if s.nodes.eventContext, err = w.compile(streamEventContext, context); err != nil {
+		return nil, err
+	}
+	w.streams, w.stale = append(w.streams, s), true
+	return s, nil
+}
+
+// EventClass adds a kind of events, which streams of one class have. Several may have one name.
+func (w *Writer) EventClass(s *StreamClass, name string, payload *Struct) (*EventClass, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(s.Events) == maxClasses {
+		return nil, fmt.Errorf("event %s: more than %d kinds of events", name, maxClasses)
+	}
+	e := &EventClass{ID: uint64(len(s.Events)), Name: name, Stream: s, LogLevel: -1, Payload: payload}
+	var err error
+	if e.payload, err = w.compile(eventPayload, payload); err != nil {
+		return nil, fmt.Errorf("event %s: %w", name, err)
+	}
+	s.Events, w.stale = append(s.Events, e), true
+	return e, nil
+}
+
+// compile compiles a struct that refers to none of the others.
+func (w *Writer) compile(s scope, t *Struct) (*node, error) {
+	if err := checkNames(t); err != nil {
+		return nil, err
+	}
+	w.c.roots, w.c.slots, w.c.fields = [scopes]*node{}, 0, 0
+	return w.c.root(s, t)
+}
+
+// AddEnv adds to the environment, which readers see as a whole.
+func (w *Writer) AddEnv(entries ...EnvEntry) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.env, w.stale = append(w.env[:len(w.env):len(w.env)], entries...), true
+}
+
+// Dir returns the directory of the trace.
+func (w *Writer) Dir() string { return w.dir }
+
+// sorted returns the streams by name.
+func (w *Writer) sorted() []*StreamWriter {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []*StreamWriter
+	for _, name := range slices.Sorted(maps.Keys(w.files)) {
+		all = append(all, w.files[name])
+	}
+	return all
+}
+
+// fail notes the first error and returns it as what further calls get.
+func (w *Writer) fail(err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = fmt.Errorf("%w: %w", ErrStopped, err)
+	}
+	return w.err
+}
+
+func (w *Writer) failed() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// Close writes what streams still hold and closes them. It returns the first error of all. No stream may be in use.
+func (w *Writer) Close() error {
+	for _, s := range w.sorted() {
+		_ = s.Flush() // fail has noted it
+	}
+	err := w.failed()
+	if err == nil {
+		if err = w.describe(); err != nil {
+			err = w.fail(err)
+		}
+	}
+	for _, s := range w.sorted() {
+		if e := s.file.Close(); err == nil && e != nil {
+			err = w.fail(e)
+		}
+	}
+	return err
+}
+
+// describe brings the metadata on disk up to date: another file is renamed over it, so that it is whole at any time.
+func (w *Writer) describe() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.stale {
+		return nil
+	}
+	name := filepath.Join(w.dir, "metadata")
+	next := filepath.Join(w.dir, ".metadata.new") // readers skip names with a dot
+	if err := os.WriteFile(next, w.metadata(), 0o666); err != nil {
+		_ = os.Remove(next)
+		return err
+	}
+	if err := os.Rename(next, name); err != nil {
+		return err
+	}
+	w.stale = false
+	return nil
+}
