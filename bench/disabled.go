@@ -1,59 +1,55 @@
 package main
 
-import "github.com/waymark-trace/waymark/marker"
+const disabledRounds = 100
 
-// Two arguments, a number and an address: what the kernel's own markers were measured with.
-const format = "n %d at %p"
-
-var off = marker.New2[int, uintptr]("bench:off", format)
-
-// loopRounds is the number of rounds of loops within this process.
-const loopRounds = 201
-
-// The loops are not inlined because each is to be compiled as it stands, alone.
-
-//go:noinline
-func emptyLoop(n int) {
-	for range n {
-	}
+// Bodies of loops, in the order of the table: the loop without markers, and with.
+var disabledLoops = []struct {
+	name, loop string
+	to         string // the loop without
+	plain      bool   // has no markers: measured in one process only
+	cold       bool
+	goOnly     bool
+}{
+	{name: "empty loop", loop: "empty", plain: true},
+	{name: "empty loop, 1 marker", loop: "empty1", to: "empty loop"},
+	{name: "empty loop, 8 markers", loop: "empty8", to: "empty loop"},
+	{name: "copy 4096", loop: "whole", plain: true},
+	{name: "copy 4096, 1 marker", loop: "whole1", to: "copy 4096"},
+	{name: "copy 8 × 512", loop: "parts", plain: true},
+	{name: "copy 8 × 512, 8 markers", loop: "parts8", to: "copy 8 × 512"},
+	{name: "8 steps of work", loop: "work", plain: true, goOnly: true},
+	{name: "8 steps of work, 8 markers", loop: "work8", to: "8 steps of work", goOnly: true},
+	{name: "cold: nothing", loop: "coldEmpty", plain: true, cold: true},
+	{name: "cold: 1 marker", loop: "coldEmpty1", to: "cold: nothing", cold: true},
+	{name: "cold: 8 markers", loop: "coldEmpty8", to: "cold: nothing", cold: true},
+	{name: "cold: copy 8 × 512", loop: "coldParts", plain: true, cold: true},
+	{name: "cold: copy 8 × 512, 8 markers", loop: "coldParts8", to: "cold: copy 8 × 512", cold: true},
 }
 
-//go:noinline
-func offLoop(n int) {
-	for i := range n {
-		off.Mark(i, 0)
-	}
-}
-
-var from, to [4096]byte
-
-//go:noinline
-func copyLoop(n int) {
-	for range n {
-		copy(to[:], from[:])
-	}
-}
-
-//go:noinline
-func offCopyLoop(n int) {
-	for i := range n {
-		copy(to[:], from[:])
-		off.Mark(i, 0)
-	}
-}
-
+// disabled measures markers that nobody looks at, generic and optimized, and those of C.
 func disabled(c config) ([]result, error) {
-	return interleave(c.roundsOr(loopRounds), []loop{
-		{name: "empty loop", run: emptyLoop},
-		{name: "empty loop, marker", to: "empty loop", run: offLoop},
-		{name: "copy 4096", run: copyLoop},
-		{name: "copy 4096, marker", to: "copy 4096", run: offCopyLoop},
-	}), nil
-}
-
-func (c config) roundsOr(n int) int {
-	if c.rounds > 0 {
-		return c.rounds
-	}
-	return n
+	return withSubjects(func(s *subjects) ([]result, error) {
+		var loops []*loop
+		for _, d := range disabledLoops {
+			if d.cold && !canLink {
+				continue
+			}
+			for _, p := range s.all() {
+				switch {
+				case !d.plain:
+					loops = append(loops, &loop{name: d.name + ", " + p.kind, in: p, loop: d.loop, to: d.to, over: d.to, slow: d.cold})
+				case p == s.generic:
+					loops = append(loops, &loop{name: d.name, in: p, loop: d.loop, slow: d.cold})
+				}
+			}
+		}
+		more, missing, done := cPeers(s.dir)
+		defer done()
+		loops = append(loops, more...)
+		if err := interleave(c, disabledRounds, loops); err != nil {
+			return nil, err
+		}
+		all, err := results(loops)
+		return append(all, missing...), err
+	})
 }

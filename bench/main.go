@@ -16,6 +16,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -35,12 +36,30 @@ type benchmark struct {
 
 type config struct {
 	rounds int
+	tiny   bool      // one round, as short as can be: for tests
 	log    io.Writer // progress, for people
+}
+
+func (c config) roundsOr(n int) int {
+	if c.rounds > 0 {
+		return c.rounds
+	}
+	return n
+}
+
+func (c config) roundTime(d time.Duration) time.Duration {
+	if c.tiny {
+		return d / 50
+	}
+	return d
 }
 
 var benchmarks = []benchmark{
 	{"disabled", "a marker nobody looks at, in an empty loop and in a loop that copies 4096 bytes", disabled},
 	{"enabled", "a marker with probes in its own process, and what else says where a program is", enabled},
+	{"uprobes", "one point under a probe in the process, under the kernel's, and LTTng-UST", uprobes},
+	{"size", "what one marker adds to a program's file", sizes},
+	{"code", "one function in memory: generic, optimized and off, optimized and on", code},
 	{"start", "a program that declares markers and is never traced", start},
 	{"lost", "events that do not arrive of a million, one every 4 µs", lost},
 	{"attach", "attaching to and detaching from all sites of libjvm and PostgreSQL", attaching},
@@ -81,7 +100,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stdout, "%s %s/%s, %d CPUs; medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	}
 	for _, b := range chosen {
-		results, err := b.run(config{rounds: *rounds, log: stderr})
+		results, err := b.run(config{rounds: *rounds, tiny: *rounds == 1, log: stderr})
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.name, err)
 		}

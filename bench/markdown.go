@@ -11,7 +11,12 @@ func printMarkdown(w io.Writer, b benchmark, results []result) error {
 	var further []string // columns
 	rows := make(map[string]map[string]result)
 	var cases []result
+	texts := ""
 	for _, r := range results {
+		if r.Text != "" {
+			texts += "\n" + r.Case + ":\n\n```\n" + r.Text + "```\n"
+			continue
+		}
 		if r.more == "" {
 			cases = append(cases, r)
 			rows[r.Case] = make(map[string]result)
@@ -27,6 +32,10 @@ func printMarkdown(w io.Writer, b benchmark, results []result) error {
 		if !known {
 			further = append(further, r.more)
 		}
+	}
+	if len(cases) == 0 {
+		_, err := io.WriteString(w, texts)
+		return err
 	}
 	line := "| " + b.name + " | |"
 	rule := "|---|--:|"
@@ -52,7 +61,7 @@ func printMarkdown(w io.Writer, b benchmark, results []result) error {
 		}
 		text += " |\n"
 	}
-	_, err := io.WriteString(w, "\n"+text)
+	_, err := io.WriteString(w, "\n"+text+texts)
 	return err
 }
 

@@ -1,101 +1,166 @@
 package main
 
 import (
-	"runtime"
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"time"
 )
 
-// loop is code that does something n times.
+// loop is a loop of a subject, timed in rounds.
 type loop struct {
 	name string
-	to   string // the loop that it is compared with
-	run  func(n int)
+	in   *subject
+	loop string // how the subject calls it
+	to   string // the name of the loop that it is compared with
+	over string // a loop without what is measured: what this one adds to it is a result of its own
 
-	// clock runs the loop and says how long that took, where the caller's clock would not do.
-	clock func(n int) time.Duration
-	// setup is called before each time the loop runs, and what it returns afterwards.
-	setup func() (undo func())
-	// over is a loop without what is measured; the difference is a result of its own.
-	over string
-	// allocs asks for the number of allocations.
-	allocs bool
+	both   bool   // on two threads at once
+	during string // what the subject arms before each time, and disarms
+	allocs bool   // counts allocations
+	slow   bool   // takes much longer than it counts
+
+	copies int
+	passes int
+	times  []float64 // nanoseconds of one pass, of each round
 }
 
-// roundTime is how long one loop runs in one round: long against the clock, short against
-// the scheduler's tick and changes of the machine's speed.
-const roundTime = 3 * time.Millisecond
+// copyTime is how long each copy of a loop runs in one round: long against the clock, short against
+// the scheduler's tick and changes of the machine's speed. What has one copy runs longer.
+const (
+	copyTime = 40 * time.Microsecond
+	loneTime = 500 * time.Microsecond
+)
 
-// time returns the nanoseconds of one of n passes.
-func (l *loop) time(n int) float64 {
-	if l.setup != nil {
-		defer l.setup()()
+// once returns the nanoseconds of one of n passes: the mean of the loop's copies.
+func (l *loop) once(n int) (float64, error) {
+	if l.during != "" {
+		if err := l.in.do("arm " + l.during); err != nil {
+			return 0, err
+		}
+		defer l.in.do("disarm " + l.during)
 	}
-	if l.clock != nil {
-		return float64(l.clock(n).Nanoseconds()) / float64(n)
+	word := "time"
+	if l.both {
+		word = "both"
 	}
-	start := time.Now()
-	l.run(n)
-	return float64(time.Since(start).Nanoseconds()) / float64(n)
+	times, err := l.in.numbers(fmt.Sprintf("%s %s %d", word, l.loop, n))
+	if err != nil {
+		return 0, err
+	}
+	l.copies = len(times)
+	sum := 0.0
+	for _, t := range times {
+		sum += t
+	}
+	return sum / float64(len(times)) / float64(n), nil
 }
 
-// interleave runs every loop once a round, and returns results with the medians.
-func interleave(rounds int, loops []loop) []result {
-	// Moving between CPUs in a round would count as the loop's own time.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-
-	counts := make([]int, len(loops))
-	for i := range loops {
-		counts[i] = loops[i].calibrate()
-	}
-	runtime.GC() // nobody's garbage but the loop's own
-	times := make([][]float64, len(loops))
-	for range rounds {
-		for i := range loops {
-			times[i] = append(times[i], loops[i].time(counts[i]))
+// calibrate finds a number of passes that takes about as long as a round is to take. What is slow for
+// once, as the first hit of a uprobe is, does not count.
+func (l *loop) calibrate(c config) error {
+	for n := 1; ; n *= 2 {
+		pass := math.Inf(1)
+		for range 3 {
+			t, err := l.once(n)
+			if err != nil {
+				return err
+			}
+			pass = min(pass, t)
+		}
+		want := float64(c.roundTime(loneTime))
+		if l.copies > 1 {
+			want = float64(c.roundTime(copyTime))
+		}
+		if l.slow {
+			want /= 10
+		}
+		if took := pass * float64(n); took >= want/4 {
+			l.passes = max(1, int(want/pass))
+			return nil
 		}
 	}
+}
 
-	byName := make(map[string][]float64)
-	var results []result
-	for i, l := range loops {
-		byName[l.name] = times[i]
-		results = append(results, figure(l.name, median(times[i]), l.to, median(byName[l.to])))
-		if l.over != "" {
-			results = append(results,
-				further(l.name, "over the loop", median(times[i])-median(byName[l.over]), "ns"),
-				further(l.name, "lower quartile over the loop", quartile(times[i])-quartile(byName[l.over]), "ns"))
+// interleave times every loop once a round.
+func interleave(c config, rounds int, loops []*loop) error {
+	for _, l := range loops {
+		if err := l.calibrate(c); err != nil {
+			return fmt.Errorf("%s: %w", l.name, err)
+		}
+	}
+	for range c.roundsOr(rounds) {
+		for _, l := range loops {
+			t, err := l.once(l.passes)
+			if err != nil {
+				return fmt.Errorf("%s: %w", l.name, err)
+			}
+			l.times = append(l.times, t)
+		}
+	}
+	return nil
+}
+
+// results are medians of rounds, and of what differs from round to round of two loops.
+func results(loops []*loop) (all []result, err error) {
+	byName := make(map[string]*loop)
+	for _, l := range loops {
+		byName[l.name] = l
+		r := spread(l.name, l.times, "ns")
+		if base := byName[l.to]; base != nil {
+			r.RatioTo, r.Ratio = l.to, round(median(divide(l.times, base.times)))
+		}
+		all = append(all, r)
+		if base := byName[l.over]; base != nil {
+			added := spread(l.name+", "+addedColumn, subtract(l.times, base.times), "ns")
+			added.more = addedColumn
+			all = append(all, added)
 		}
 		if l.allocs {
-			results = append(results, l.countAllocs())
+			r, e := l.countAllocs()
+			all, err = append(all, r), errors.Join(err, e)
 		}
 	}
-	return results
+	return all, err
 }
 
-// calibrate returns a number of passes that takes about roundTime.
-func (l *loop) calibrate() int {
-	for n := 1; ; n *= 2 {
-		if took := l.time(n) * float64(n); took >= float64(roundTime)/4 {
-			return max(1, int(float64(n)*float64(roundTime)/took))
-		}
-	}
-}
+// addedColumn is what one pass adds to the same loop without it.
+const addedColumn = "added"
 
 // countAllocs returns the allocations of one pass, to a hundredth: the runtime's own count
 // among them.
-func (l *loop) countAllocs() result {
-	if l.setup != nil {
-		defer l.setup()()
-	}
+func (l *loop) countAllocs() (result, error) {
 	const n = 10_000
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	l.run(n)
-	runtime.ReadMemStats(&after)
-	hundredths := (after.Mallocs - before.Mallocs + n/200) / (n / 100)
-	return further(l.name, "allocations", float64(hundredths)/100, "allocs")
+	if l.during != "" {
+		if err := l.in.do("arm " + l.during); err != nil {
+			return result{}, err
+		}
+		defer l.in.do("disarm " + l.during)
+	}
+	count, err := l.in.numbers(fmt.Sprintf("allocs %s %d", l.loop, n))
+	if err != nil {
+		return result{}, err
+	}
+	hundredths := (int(count[0]) + n/200) / (n / 100)
+	return further(l.name, "allocations", float64(hundredths)/100, "allocs"), nil
+}
+
+// divide and subtract take what belongs to one round together: the machine's speed is the same for both.
+func divide(v, by []float64) []float64 {
+	var all []float64
+	for i := range min(len(v), len(by)) {
+		all = append(all, v[i]/by[i])
+	}
+	return all
+}
+
+func subtract(v, from []float64) []float64 {
+	var all []float64
+	for i := range min(len(v), len(from)) {
+		all = append(all, v[i]-from[i])
+	}
+	return all
 }
 
 func median(v []float64) float64 {
@@ -109,10 +174,11 @@ func median(v []float64) float64 {
 	return s[len(s)/2]
 }
 
-// quartile returns the lower one: what the machine does when it does little else.
-func quartile(v []float64) float64 {
+// quartiles returns the values that a quarter of them do not reach, and that a quarter exceed.
+func quartiles(v []float64) (low, high float64) {
 	if len(v) == 0 {
-		return 0
+		return 0, 0
 	}
-	return slices.Sorted(slices.Values(v))[len(v)/4]
+	s := slices.Sorted(slices.Values(v))
+	return s[len(s)/4], s[len(s)*3/4]
 }

@@ -7,14 +7,17 @@ import (
 	"math"
 )
 
-// result is one figure. Either Value or Skipped is set.
+// result is one figure, or a text. One of Value, Text and Skipped is set.
 type result struct {
 	Bench   string   `json:"bench"`
 	Case    string   `json:"case"`
 	Value   *float64 `json:"value,omitempty"`
+	Low     *float64 `json:"low,omitempty"` // quartiles, of what was measured in rounds
+	High    *float64 `json:"high,omitempty"`
 	Unit    string   `json:"unit,omitempty"`
 	RatioTo string   `json:"ratio_to,omitempty"`
 	Ratio   *float64 `json:"ratio,omitempty"`
+	Text    string   `json:"text,omitempty"`
 	Skipped string   `json:"skipped,omitempty"` // why it was not measured
 
 	more string // what else this says of the case before it: a table has it in the same line
@@ -32,6 +35,14 @@ func figure(name string, ns float64, to string, base float64) result {
 // measured returns a result in any unit.
 func measured(name string, value float64, unit string) result {
 	return result{Case: name, Value: round(value), Unit: unit}
+}
+
+// spread returns the median and the quartiles of what was measured in rounds.
+func spread(name string, values []float64, unit string) result {
+	r := measured(name, median(values), unit)
+	low, high := quartiles(values)
+	r.Low, r.High = round(low), round(high)
+	return r
 }
 
 // further returns a result that is about another one.
@@ -71,6 +82,8 @@ func printTable(w io.Writer, b benchmark, results []result) error {
 		switch {
 		case r.Skipped != "":
 			line = "skipped: " + r.Skipped
+		case r.Text != "":
+			line = "\n" + r.Text
 		case r.more != "":
 			line = fmt.Sprintf(", %s %.3g %s", r.more, *r.Value, r.Unit)
 		case r.Ratio == nil:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -98,7 +97,10 @@ func startResults(c config, programs []*starter) ([]result, error) {
 			return median(counts), nil
 		}),
 		compare("processor time", "ns", func(p *starter) (float64, error) { return median(p.times), nil }),
-		compare("processor time, lower quartile", "ns", func(p *starter) (float64, error) { return quartile(p.times), nil }),
+		compare("processor time, lower quartile", "ns", func(p *starter) (float64, error) {
+			low, _ := quartiles(p.times)
+			return low, nil
+		}),
 		compare("page faults", "faults", func(p *starter) (float64, error) { return median(p.faults), nil }),
 		compare("packages with something to do at start", "inits", func(p *starter) (float64, error) {
 			inits, _, err := p.inits()
@@ -159,17 +161,13 @@ func (p *starter) build(dir string) error {
 	if err != nil {
 		return err
 	}
-	source, list := filepath.Join(dir, "library.go"), filepath.Join(dir, "overlay.json")
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{replaced: source}})
+	list, err := writeOverlay(dir, replaced, filepath.Join(dir, "library.go"), p.library)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.WriteFile(source, []byte(p.library), 0o666), os.WriteFile(list, overlay, 0o666)); err != nil {
-		return err
-	}
 	p.path = filepath.Join(dir, "start")
-	if text, err := exec.Command("go", "build", "-overlay", list, "-o", p.path, "./bench/start").CombinedOutput(); err != nil {
-		return fmt.Errorf("building the program with %s: %w\n%s", p.name, err, text)
+	if err := command("go", "build", "-overlay", list, "-o", p.path, "./bench/start"); err != nil {
+		return fmt.Errorf("the program with %s: %w", p.name, err)
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/waymark-trace/waymark/bench/pin"
 )
 
 // maxSteps bounds what is counted: a hundred times what a small program needs.
@@ -20,7 +22,7 @@ func countInstructions(path, function string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	cpus, err := allowedCPUs()
+	cpus, err := pin.CPUs()
 	if err != nil {
 		return 0, err
 	}
@@ -32,7 +34,7 @@ func countInstructions(path, function string) (int, error) {
 	// Only the thread that started the program may trace it, and on one CPU they need not wait
 	// for each other to wake.
 	go func() {
-		if err := pinThread(cpus[0]); err != nil {
+		if err := pin.Thread(cpus[0]); err != nil {
 			counted <- count{0, err}
 			return
 		}
@@ -81,14 +83,6 @@ func address(path, function string) (uint64, error) {
 		return 0, err
 	}
 	defer f.Close()
-	symbols, err := f.Symbols()
-	if err != nil {
-		return 0, fmt.Errorf("symbols of %s: %w", path, err)
-	}
-	for _, s := range symbols {
-		if s.Name == function {
-			return s.Value, nil
-		}
-	}
-	return 0, fmt.Errorf("%s has no function %s", path, function)
+	s, err := symbol(f, function)
+	return s.Value, err
 }

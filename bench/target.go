@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// target is a running bench/target.
+// target is a running program that obeys: bench/target, for one.
 type target struct {
 	path string
 	cmd  *exec.Cmd
@@ -29,8 +29,9 @@ func pinned(cpu int, name string, args ...string) *exec.Cmd {
 	return exec.Command(name, args...)
 }
 
-func startTarget(path string) (*target, error) {
-	t := &target{path: path, cmd: pinned(0, path), out: make(chan string)}
+// startTarget starts a program that reads commands and answers each with a line.
+func startTarget(path string, cmd *exec.Cmd) (*target, error) {
+	t := &target{path: path, cmd: cmd, out: make(chan string)}
 	t.cmd.Stderr = os.Stderr
 	var err error
 	if t.in, err = t.cmd.StdinPipe(); err != nil {

@@ -44,7 +44,7 @@ func underTools(c config, measure func(config, *target, []*tool) ([]result, erro
 			return nil, fmt.Errorf("%v: %w\n%s", args, err, text)
 		}
 	}
-	t, err := startTarget(path)
+	t, err := startTarget(path, pinned(0, path))
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,16 @@ import (
 
 // What else says where a program is, in the form in which it costs least.
 
-const atomicName = "atomic counter"
+var others = map[string]func(int){
+	"atomic":      atomicLoop,
+	"slogOff":     func(n int) { slogLoop(slogOff, n) },
+	"slogText":    func(n int) { slogLoop(slogText, n) },
+	"slogJSON":    func(n int) { slogLoop(slogJSON, n) },
+	"trace":       traceLoop,
+	"spanOff":     spanOffLoop,
+	"spanGuarded": spanGuardedLoop,
+	"spanOn":      spanOnLoop,
+}
 
 var (
 	counter atomic.Uint64
@@ -83,24 +92,6 @@ func spanOnLoop(n int) {
 	}
 }
 
-func tracing() (undo func()) {
-	if trace.Start(io.Discard) != nil {
-		return func() {} // somebody traces already
-	}
-	return trace.Stop
-}
-
-func peers() []loop {
-	onto := func(log *slog.Logger) func(n int) { return func(n int) { slogLoop(log, n) } }
-	return []loop{
-		{name: atomicName, run: atomicLoop, to: typedName, allocs: true},
-		{name: "slog, level off", run: onto(slogOff), to: offName, allocs: true},
-		{name: "slog, text", run: onto(slogText), to: typedName, allocs: true},
-		{name: "slog, JSON", run: onto(slogJSON), to: typedName, allocs: true},
-		{name: "runtime/trace.Log, off", run: traceLoop, to: offName, allocs: true},
-		{name: "runtime/trace.Log, on", run: traceLoop, to: typedName, setup: tracing, allocs: true},
-		{name: "OpenTelemetry event, off", run: spanOffLoop, to: offName, allocs: true},
-		{name: "OpenTelemetry event, off and guarded", run: spanGuardedLoop, to: offName, allocs: true},
-		{name: "OpenTelemetry event, recording", run: spanOnLoop, to: typedName, allocs: true},
-	}
+func tracing() (undo func() error, err error) {
+	return func() error { trace.Stop(); return nil }, trace.Start(io.Discard)
 }

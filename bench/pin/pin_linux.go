@@ -1,4 +1,5 @@
-package main
+// Package pin keeps threads to processors.
+package pin
 
 import (
 	"fmt"
@@ -7,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allowedCPUs returns the CPUs that this process may run on.
-func allowedCPUs() ([]int, error) {
+// CPUs returns the CPUs that this process may run on.
+func CPUs() ([]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return nil, fmt.Errorf("sched_getaffinity: %w", err)
@@ -22,8 +23,8 @@ func allowedCPUs() ([]int, error) {
 	return cpus, nil
 }
 
-// pinThread keeps this goroutine to a thread of its own and the thread to a CPU.
-func pinThread(cpu int) error {
+// Thread keeps this goroutine to a thread of its own and the thread to a CPU.
+func Thread(cpu int) error {
 	runtime.LockOSThread()
 	var set unix.CPUSet
 	set.Set(cpu)
