@@ -16,29 +16,29 @@ import (
 
 // plan is everything an attachment needs. Its files stay open until the kernel has them.
 type plan struct {
-	target Target
-	files  []bpf.File
-	opened []*os.File
-	probes []*probe // by the index of the bpf.Site
-	// at finds a probe by file and site of files.
-	at [][]*probe
+	target  Target
+	markers []*Marker
+	files   []bpf.File
+	opened  []*os.File
+	// probes finds a probe by file and site of files.
+	probes [][]*probe
 }
 
 // prepare checks the target and opens the markers' files, all of which must still be what
-// Find saw. index gives each probe the number that its hits come back with.
-func prepare(t Target, markers []*Marker, index func(marker, probe int) int) (*plan, error) {
-	p := &plan{target: t}
-	if err := p.prepare(markers, index); err != nil {
+// Find saw. The index of a site is that of its marker.
+func prepare(t Target, markers []*Marker) (*plan, error) {
+	p := &plan{target: t, markers: markers}
+	if err := p.prepare(); err != nil {
 		p.close()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *plan) prepare(markers []*Marker, index func(marker, probe int) int) error {
-	op := fmt.Sprintf("attaching to %s", describe(markers))
+func (p *plan) prepare() error {
+	op := fmt.Sprintf("attaching to %s", describe(p.markers))
 	for _, pid := range p.target.pids() {
-		if err := checkProcess(pid, markers); err != nil {
+		if err := checkProcess(pid, p.markers); err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 	}
@@ -46,7 +46,7 @@ func (p *plan) prepare(markers []*Marker, index func(marker, probe int) int) err
 		return err
 	}
 	files := map[*File]int{}
-	for i, m := range markers {
+	for i, m := range p.markers {
 		f, ok := files[m.File]
 		if !ok {
 			opened, err := m.File.reopen()
@@ -57,7 +57,7 @@ func (p *plan) prepare(markers []*Marker, index func(marker, probe int) int) err
 			files[m.File] = f
 			p.opened = append(p.opened, opened)
 			p.files = append(p.files, bpf.File{Opened: opened})
-			p.at = append(p.at, nil)
+			p.probes = append(p.probes, nil)
 		}
 		for s := range m.Sites {
 			if err := checkRedZone(m, s, p.opened[f]); err != nil {
@@ -71,11 +71,10 @@ func (p *plan) prepare(markers []*Marker, index func(marker, probe int) int) err
 			p.files[f].Sites = append(p.files[f].Sites, bpf.Site{
 				Offset:  uint64(m.Sites[s].Offset) + shift,
 				Counter: uint64(m.Sites[s].CounterOffset),
-				Index:   uint32(index(i, len(p.probes))),
+				Index:   uint32(i),
 				Plan:    pr.plan,
 			})
-			p.at[f] = append(p.at[f], pr)
-			p.probes = append(p.probes, pr)
+			p.probes[f] = append(p.probes[f], pr)
 		}
 	}
 	return nil
@@ -98,7 +97,16 @@ func (p *plan) link(linkers []*File) {
 		}
 		p.opened = append(p.opened, opened)
 		p.files = append(p.files, bpf.File{Opened: opened, Linker: f.linker})
-		p.at = append(p.at, nil)
+		p.probes = append(p.probes, nil)
+	}
+}
+
+// each calls do for every site, with its probe.
+func (p *plan) each(do func(*bpf.Site, *probe)) {
+	for f := range p.files {
+		for s := range p.files[f].Sites {
+			do(&p.files[f].Sites[s], p.probes[f][s])
+		}
 	}
 }
 

@@ -35,8 +35,10 @@ func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkKey(markers, d.By); err != nil {
-		return nil, err
+	if len(markers) > 0 { // of those that are to come nobody knows
+		if err := checkKey(markers, d.By); err != nil {
+			return nil, err
+		}
 	}
 	engine, err := newCounts(t, markers, d)
 	if err != nil {

@@ -3,7 +3,6 @@ package tracer
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -22,75 +21,52 @@ func userCounters(o Options) bool { return o.UserCounters || forceUserCounters |
 // forceUserCounters is false but in tests.
 var forceUserCounters = false
 
-func newEvents(t Target, markers []*Marker, o Options) (events, error) {
-	w, err := newWatcher(t, markers, o.Later)
-	if err != nil {
-		return nil, err
-	}
-	p, err := prepare(t, markers, func(_, probe int) int { return probe })
-	if err != nil {
-		w.close()
-		return nil, err
-	}
-	defer p.close()
-	if err := p.bindWhere(o.Where); err != nil {
-		w.close()
-		return nil, err
-	}
-	tr, err := bpf.NewTracer(p.files, w.options(t, o))
-	if err != nil {
-		w.close()
-		return nil, p.explain(err)
-	}
-	k := &kernelEvents{Tracer: tr, w: w, o: o, comms: map[[16]byte]string{}}
-	k.probes.Store(&p.probes)
-	err = w.begin(k.add)
-	if err == nil {
-		err = checkAttached(t.pids(), markers)
-	}
-	if err != nil {
-		k.Close()
-		return nil, err
-	}
-	return k, nil
-}
-
-// add is called by one goroutine at a time.
-func (k *kernelEvents) add(markers []*Marker, linkers []*File, t Target) error {
-	known := *k.probes.Load()
-	markers, err := withStrings(markers, k.o.Strings, false)
-	if err != nil {
-		return err
-	}
-	p, err := prepareLater(t, markers, linkers, func(_, probe int) int { return len(known) + probe })
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	if err := p.bindWhere(k.o.Where); err != nil {
-		return err
-	}
-	all := slices.Concat(known, p.probes) // known before the first event comes
-	k.probes.Store(&all)
-	if err := k.Add(p.files, k.w.options(t, k.o)); err != nil {
-		return p.explain(err)
-	}
-	return nil
-}
-
 // kernelEvents turns what the kernel wrote into events.
 type kernelEvents struct {
-	*bpf.Tracer
-	w      *watcher
-	probes atomic.Pointer[[]*probe]
-	o      Options
+	attachment
+	kernel *bpf.Tracer
+	probes atomic.Pointer[[]*probe] // by index
 	raw    bpf.Raw
 	clock  wallClock
 	comms  map[[16]byte]string // names as strings, so that events share them
 }
 
+func newEvents(t Target, markers []*Marker, o Options) (events, error) {
+	k := &kernelEvents{comms: map[[16]byte]string{}}
+	k.probes.Store(&[]*probe{})
+	if err := k.attach(t, markers, o, k); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+func (k *kernelEvents) open(how bpf.Options) (err error) {
+	k.kernel, err = bpf.NewTracer(how)
+	return err
+}
+
+func (k *kernelEvents) plan(p *plan) {
+	n := uint32(0)
+	p.each(func(s *bpf.Site, _ *probe) {
+		s.Index = n
+		n++
+	})
+}
+
+func (k *kernelEvents) add(p *plan, pids []int) error {
+	known := *k.probes.Load()
+	all := slices.Clone(known)
+	p.each(func(_ *bpf.Site, pr *probe) { all = append(all, pr) })
+	k.probes.Store(&all) // known before the first event comes
+	err := k.kernel.Add(p.files, len(all)-len(known), pids)
+	if err != nil {
+		k.probes.Store(&known)
+	}
+	return err
+}
+
 func (k *kernelEvents) next(ctx context.Context) (*Event, error) {
-	if err := k.Next(ctx, &k.raw); err != nil {
+	if err := k.kernel.Next(ctx, &k.raw); err != nil {
 		return nil, err
 	}
 	r := &k.raw
@@ -109,7 +85,7 @@ func (k *kernelEvents) next(ctx context.Context) (*Event, error) {
 		Comm:      k.comm(r.Comm),
 		Goroutine: int64(r.Goroutine),
 		Marker:    p.marker,
-		Values:    p.values(r, k.o.MaxString),
+		Values:    p.values(r, k.options.MaxString),
 	}, nil
 }
 
@@ -129,21 +105,13 @@ func (k *kernelEvents) comm(c [16]byte) string {
 	return s
 }
 
-func (k *kernelEvents) lost() (uint64, error) { return k.Lost() }
+func (k *kernelEvents) lost() (uint64, error) { return k.kernel.Lost() }
 
-func (k *kernelEvents) filtered() (uint64, error) { return k.Filtered() }
+func (k *kernelEvents) filtered() (uint64, error) { return k.kernel.Filtered() }
 
-func (k *kernelEvents) ended() <-chan struct{} { return k.w.ended() }
+func (k *kernelEvents) stop() error { return k.end(k.kernel.Stop) }
 
-func (k *kernelEvents) stop() error {
-	k.w.halt()
-	return errors.Join(k.Stop(), k.w.close())
-}
-
-func (k *kernelEvents) Close() error {
-	k.w.halt()
-	return errors.Join(k.Tracer.Close(), k.w.close())
-}
+func (k *kernelEvents) close() error { return k.kernel.Close() }
 
 // wallClock turns CLOCK_MONOTONIC into the time of day. The difference is taken again for
 // every second of events, because the time of day is set and slewed.

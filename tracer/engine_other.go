@@ -18,7 +18,9 @@ func findAll(context.Context) ([]Process, error) { return nil, errPlatform }
 
 func newCounts(Target, []*Marker, Options) (counts, error) { return nil, errPlatform }
 
-func newPairs(Target, []*Marker, []*Marker, pairing, Options) (pairs, error) { return nil, errPlatform }
+func newPairs(Target, []*Marker, []*Marker, *LatencyOptions, Options) (pairs, error) {
+	return nil, errPlatform
+}
 
 func newEvents(Target, []*Marker, Options) (events, error) { return nil, errPlatform }
 

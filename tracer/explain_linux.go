@@ -11,16 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// explain turns what the kernel said about an attachment into words.
+// explain turns what the kernel said about an attachment into words, and nothing into nothing.
 func (p *plan) explain(err error) error {
+	if err == nil {
+		return nil
+	}
 	var at *bpf.AttachError
-	if !errors.As(err, &at) || at.File >= len(p.at) {
+	if !errors.As(err, &at) || at.File >= len(p.probes) {
 		return p.explainAll(err)
 	}
-	if at.Site < 0 || at.Site >= len(p.at[at.File]) {
+	if at.Site < 0 || at.Site >= len(p.probes[at.File]) {
 		return p.explainAll(at.Err)
 	}
-	pr := p.at[at.File][at.Site]
+	pr := p.probes[at.File][at.Site]
 	site := &pr.marker.Sites[pr.site]
 	op := fmt.Sprintf("attaching to %s in %s at %#x", pr.marker.FullName(), pr.marker.File.Path, uint64(site.Address))
 	switch err := at.Err; {
@@ -66,18 +69,11 @@ func otherCounter(s *sdt.Site) string {
 const enotsupp = unix.Errno(524)
 
 func (p *plan) explainAll(err error) error {
-	op := "attaching to " + p.describe()
+	op := "attaching to " + describe(p.markers)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
 		return permission(op, procfs.BPF, err)
 	}
 	return fmt.Errorf("%s: %w", op, notSupported(err))
-}
-
-func (p *plan) describe() string {
-	if len(p.probes) == 0 {
-		return describe(nil)
-	}
-	return describe([]*Marker{p.probes[0].marker})
 }
 
 // notSupported makes the eBPF library's error this package's.

@@ -27,16 +27,16 @@ type KeyCount struct {
 // their whole length.
 const KeyText = bpf.KeyText
 
-// builtin are the parts of a key that every hit has, as fields.
+// builtin is what every hit has, as fields.
 var builtin = map[string]struct {
-	part bpf.PartKind
+	source bpf.Source
 	Field
 }{
-	"pid":       {bpf.PartPID, Field{Name: "pid", Type: "int", Kind: field.Int}},
-	"tid":       {bpf.PartTID, Field{Name: "tid", Type: "int", Kind: field.Int}},
-	"comm":      {bpf.PartComm, Field{Name: "comm", Type: "string", Kind: field.String}},
-	"cpu":       {bpf.PartCPU, Field{Name: "cpu", Type: "int", Kind: field.Int}},
-	"goroutine": {bpf.PartGoroutine, Field{Name: "goroutine", Type: "int64", Kind: field.Int64}},
+	"pid":       {bpf.FromPID, Field{Name: "pid", Type: "int", Kind: field.Int}},
+	"tid":       {bpf.FromTID, Field{Name: "tid", Type: "int", Kind: field.Int}},
+	"comm":      {bpf.FromComm, Field{Name: "comm", Type: "string", Kind: field.String}},
+	"cpu":       {bpf.FromCPU, Field{Name: "cpu", Type: "int", Kind: field.Int}},
+	"goroutine": {bpf.FromGoroutine, Field{Name: "goroutine", Type: "int64", Kind: field.Int64}},
 }
 
 // fieldIndex returns which field a name means: one of that name, or argN for the N-th. It is
@@ -85,56 +85,6 @@ func checkKey(markers []*Marker, by []string) error {
 	return nil
 }
 
-// key plans how hits of the site get their key.
-func (p *probe) key(by []string) bpf.Key {
-	k := make(bpf.Key, len(by))
-	for i, name := range by {
-		k[i] = p.keyPart(name)
-	}
-	return k
-}
-
-// keyPart plans one part. What a site does not have, or what cannot be read, is absent.
-func (p *probe) keyPart(name string) bpf.Part {
-	if b, ok := builtin[name]; ok {
-		if b.part == bpf.PartGoroutine && p.plan.Goid < 0 {
-			return bpf.Part{}
-		}
-		return bpf.Part{Kind: b.part, Goid: p.plan.Goid}
-	}
-	i := p.marker.fieldIndex(name)
-	if i < 0 {
-		return bpf.Part{}
-	}
-	var part bpf.Part
-	var err error
-	if p.record != nil {
-		if i >= len(p.record.Fields) {
-			return bpf.Part{}
-		}
-		f := &p.record.Fields[i]
-		part, err = bpf.FieldPart(p.marker.File.machine, f.Offset, f.Kind.Size(), f.Kind.Signed(), f.Kind.HasLength())
-	} else {
-		part, err = p.operandPart(&p.marker.Fields[i])
-	}
-	if err != nil {
-		return bpf.Part{}
-	}
-	return part
-}
-
-func (p *probe) operandPart(f *Field) (bpf.Part, error) {
-	ops, i := p.marker.Sites[p.site].Operands, f.Operand-1
-	if i >= len(ops) || p.errs[i] != nil || ops[i].Float && ops[i].Size != f.Kind.Size() {
-		return bpf.Part{}, nil // a float32 is no key where other sites pass a float64
-	}
-	if f.Kind.HasLength() {
-		t, err := p.textOf(ops, f, p.shift)
-		return bpf.Part{Kind: bpf.PartPointed, Text: t}, err
-	}
-	return bpf.OperandPart(p.marker.File.machine, &ops[i], p.shift)
-}
-
 // keyValue reads part i of a key, by that name and of that field.
 func keyValue(k bpf.RawKey, i int, name string, f *Field) Value {
 	switch {
@@ -142,7 +92,7 @@ func keyValue(k bpf.RawKey, i int, name string, f *Field) Value {
 		return Value{Err: errNone}
 	case k.Failed(i):
 		return Value{Err: errMemory}
-	case builtin[name].part == bpf.PartComm:
+	case builtin[name].source == bpf.FromComm:
 		comm := k.Comm(i)
 		name, _, _ := bytes.Cut(comm[:], []byte{0})
 		return Value{Text: bytes.Clone(name), Len: len(name)}

@@ -22,17 +22,23 @@ type LatencyOptions struct {
 	// Where is a condition on begins, as in Options: those of which it does not hold begin no pair,
 	// and what was open with their key is forgotten. Ends have none.
 	Where string
+	// UserCounters is as in Options.
+	UserCounters bool
+	// Later attaches to what appears later, as in Options. Then there need not be any marker yet.
+	Later *Later
+	// Ends says which of Later's markers end pairs; the others begin them. nil, none does.
+	Ends func(*Marker) bool
 }
 
 // Pairs measures the time between hits of markers, in the kernel. Its methods may be called
 // from several goroutines.
-type Pairs struct {
-	engine pairs
-	by     pairing
-}
+type Pairs struct{ engine pairs }
 
 // pairs is what an engine does for Pairs.
 type pairs interface {
+	// by is what pairs are joined by, and markers are those that are attached.
+	by() pairing
+	markers() (begin, end []*Marker)
 	read() (*Latencies, error)
 	ended() <-chan struct{}
 	Close() error
@@ -63,10 +69,16 @@ type Latencies struct {
 // and about a quarter of a microsecond. Begins that never end, as when a goroutine panics, take
 // up room until others need it.
 func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) {
-	if err := t.checkAttach(begin, nil); err != nil {
+	if o == nil {
+		o = &LatencyOptions{}
+	}
+	d := (&Options{
+		MaxKeys: cmp.Or(o.MaxOpen, defaultMaxOpen), Where: o.Where, UserCounters: o.UserCounters, Later: o.Later,
+	}).orDefault()
+	if err := t.checkAttach(begin, &d); err != nil {
 		return nil, err
 	}
-	if len(end) == 0 {
+	if len(end) == 0 && o.Later == nil {
 		return nil, errors.New("attaching: no markers are selected to end what others begin")
 	}
 	for _, m := range end {
@@ -74,43 +86,46 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 			return nil, fmt.Errorf("%s would begin and end pairs at once", m.FullName())
 		}
 	}
-	if o == nil {
-		o = &LatencyOptions{}
+	if err := o.check(begin, end); err != nil {
+		return nil, err
 	}
-	by, err := o.pairing(begin, end)
+	engine, err := newPairs(t, begin, end, o, d)
 	if err != nil {
 		return nil, err
 	}
-	d := (&Options{MaxKeys: cmp.Or(o.MaxOpen, defaultMaxOpen), Where: o.Where}).orDefault()
-	engine, err := newPairs(t, begin, end, by, d)
-	if err != nil {
-		return nil, err
-	}
-	return &Pairs{engine, by}, nil
+	return &Pairs{engine}, nil
 }
 
 const defaultMaxOpen = 64 << 10
 
-// pairing is what begin and end have in common, by the names of Options.By.
+// pairing is what begin and end have in common, by the names of Options.By; "" is not known yet.
 type pairing struct{ begin, end string }
 
-func (o *LatencyOptions) pairing(begin, end []*Marker) (pairing, error) {
+// pairing chooses by the markers that there are first.
+func (o *LatencyOptions) pairing(first []*Marker) pairing {
 	by := pairing{o.By, o.EndBy}
-	if by.begin == "" {
+	if by.begin == "" && len(first) > 0 {
 		by.begin = "goroutine"
-		for _, m := range slices.Concat(begin, end) {
-			if !m.knowsGoroutine() {
-				by.begin = "tid"
-			}
+		if slices.ContainsFunc(first, func(m *Marker) bool { return !m.knowsGoroutine() }) {
+			by.begin = "tid"
 		}
 	}
-	if by.end == "" {
-		by.end = by.begin
+	return pairing{by.begin, cmp.Or(by.end, by.begin)}
+}
+
+// check reports whether the markers have what pairs are to be joined by. Of those that are to come it
+// says nothing.
+func (o *LatencyOptions) check(begin, end []*Marker) error {
+	by := o.pairing(slices.Concat(begin, end))
+	if len(begin) > 0 {
+		if err := checkKey(begin, []string{by.begin}); err != nil {
+			return err
+		}
 	}
-	if err := checkKey(begin, []string{by.begin}); err != nil {
-		return by, err
+	if len(end) > 0 {
+		return checkKey(end, []string{by.end})
 	}
-	return by, checkKey(end, []string{by.end})
+	return nil
 }
 
 // knowsGoroutine reports whether hits of all sites know the number of their goroutine.
@@ -123,15 +138,22 @@ func (m *Marker) knowsGoroutine() bool {
 	return len(m.records) > 0 && m.File.goid >= 0
 }
 
-// By returns what pairs are joined by: what LatencyOptions said, or what was chosen.
-func (p *Pairs) By() (begin, end string) { return p.by.begin, p.by.end }
+// By returns what pairs are joined by: what LatencyOptions said, or what was chosen, "" as long as there are
+// no markers to choose by.
+func (p *Pairs) By() (begin, end string) {
+	by := p.engine.by()
+	return by.begin, by.end
+}
+
+// Markers returns those that are attached, Later's among them.
+func (p *Pairs) Markers() (begin, end []*Marker) { return p.engine.markers() }
 
 // Read returns what was measured since attaching, by one system call. The result belongs to
 // the caller. After Close it returns os.ErrClosed.
 func (p *Pairs) Read() (*Latencies, error) { return p.engine.read() }
 
 // Ended returns a channel that is closed when the last process of the target has ended. It is nil,
-// on which nothing ever comes, without Target.Follow.
+// on which nothing ever comes, unless Target.Follow or LatencyOptions.Later makes Pairs look.
 func (p *Pairs) Ended() <-chan struct{} { return p.engine.ended() }
 
 // Close detaches and returns when no probe is left and the reference counters are lowered.

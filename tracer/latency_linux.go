@@ -1,75 +1,103 @@
 package tracer
 
 import (
-	"errors"
 	"slices"
+	"sync"
 
 	"github.com/waymark-trace/waymark/internal/bpf"
 )
 
-func newPairs(t Target, begin, end []*Marker, by pairing, o Options) (pairs, error) {
-	markers := slices.Concat(begin, end)
-	w, err := newWatcher(t, markers, nil)
-	if err != nil {
-		return nil, err
-	}
-	p, err := prepare(t, markers, func(marker, _ int) int { return marker })
-	if err != nil {
-		w.close()
-		return nil, err
-	}
-	defer p.close()
-	p.each(func(s *bpf.Site, pr *probe) {
-		name := by.begin
-		if s.End = int(s.Index) >= len(begin); s.End {
-			name = by.end
-		}
-		s.Key = pr.key([]string{name})
-	})
-	if err := p.bindWhere(o.Where); err != nil {
-		w.close()
-		return nil, err
-	}
-	l, err := bpf.NewLatency(p.files, o.MaxKeys, w.options(t, o))
-	if err != nil {
-		w.close()
-		return nil, p.explain(err)
-	}
-	k := kernelPairs{l, w, o.Where != ""}
-	err = w.begin(nil)
-	if err == nil {
-		err = checkAttached(t.pids(), markers)
-	}
-	if err != nil {
-		k.Close()
+// kernelPairs are the pairs of hits.
+type kernelPairs struct {
+	attachment
+	kernel *bpf.Latency
+	how    *LatencyOptions
+	first  int // how many of the first markers begin pairs, -1 once they are attached
+
+	mu         sync.Mutex // guards what follows
+	joined     pairing
+	begin, end []*Marker
+}
+
+func newPairs(t Target, begin, end []*Marker, how *LatencyOptions, o Options) (pairs, error) {
+	k := &kernelPairs{how: how, first: len(begin)}
+	if err := k.attach(t, slices.Concat(begin, end), o, k); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-type kernelPairs struct {
-	*bpf.Latency
-	w        *watcher
-	filtered bool
+func (k *kernelPairs) open(how bpf.Options) (err error) {
+	k.kernel, err = bpf.NewLatency(k.options.MaxKeys, how)
+	return err
 }
 
-func (k kernelPairs) ended() <-chan struct{} { return k.w.ended() }
-
-func (k kernelPairs) Close() error {
-	k.w.halt()
-	return errors.Join(k.Latency.Close(), k.w.close())
+func (k *kernelPairs) plan(p *plan) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.joined == (pairing{}) {
+		k.joined = k.how.pairing(p.markers)
+	}
+	p.each(func(s *bpf.Site, pr *probe) {
+		name := k.joined.begin
+		if s.End = k.ends(p.markers, int(s.Index)); s.End {
+			name = k.joined.end
+		}
+		s.Key = pr.key([]string{name})
+	})
 }
 
-func (k kernelPairs) read() (*Latencies, error) {
-	r, err := k.Read()
+// ends reports whether a marker of a plan ends pairs.
+func (k *kernelPairs) ends(markers []*Marker, i int) bool {
+	if k.first >= 0 {
+		return i >= k.first
+	}
+	return k.how.Ends != nil && k.how.Ends(markers[i])
+}
+
+func (k *kernelPairs) add(p *plan, pids []int) error {
+	if err := k.kernel.Add(p.files, pids); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, m := range p.markers {
+		side := &k.begin
+		if k.ends(p.markers, i) {
+			side = &k.end
+		}
+		if !slices.Contains(*side, m) {
+			*side = append(*side, m)
+		}
+	}
+	k.first = -1
+	return nil
+}
+
+func (k *kernelPairs) close() error { return k.kernel.Close() }
+
+func (k *kernelPairs) by() pairing {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.joined
+}
+
+func (k *kernelPairs) markers() (begin, end []*Marker) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.begin), slices.Clone(k.end)
+}
+
+func (k *kernelPairs) read() (*Latencies, error) {
+	r, err := k.kernel.Read()
 	if err != nil {
 		return nil, err
 	}
-	if h := newHistogram(r.Counts, r.Sum, r.Max); k.filtered {
+	h := newHistogram(r.Counts, r.Sum, r.Max)
+	if k.how.Where != "" {
 		r.Ends = min(r.Ends, h.Count()) // of the others nobody knows whether they are missing a begin
 	}
 	return &Latencies{
-		Histogram: newHistogram(r.Counts, r.Sum, r.Max),
-		Begins:    r.Begins, Ends: r.Ends, Nested: r.Nested, Unread: r.Unread, Full: r.Full,
+		Histogram: h, Begins: r.Begins, Ends: r.Ends, Nested: r.Nested, Unread: r.Unread, Full: r.Full,
 	}, nil
 }

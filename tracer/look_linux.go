@@ -50,7 +50,7 @@ func (w *watcher) look(pid int) {
 		}
 		return
 	}
-	if w.later == nil || w.add == nil || !member && !w.target.Follow {
+	if w.later == nil || !member && !w.target.Follow {
 		return
 	}
 	markers, linkers := w.fresh(pid)
@@ -106,14 +106,4 @@ func (w *watcher) report(markers []*Marker, err error) {
 		markers = nil
 	}
 	w.later.Report(markers, err)
-}
-
-// prepareLater is prepare for what appeared.
-func prepareLater(t Target, markers []*Marker, linkers []*File, index func(marker, probe int) int) (*plan, error) {
-	p, err := prepare(t, markers, index)
-	if err != nil {
-		return nil, err
-	}
-	p.link(linkers)
-	return p, nil
 }

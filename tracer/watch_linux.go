@@ -90,18 +90,21 @@ func (w *watcher) know(key int, f *File) bool {
 	return known
 }
 
-// options are how to attach in the processes of t.
-func (w *watcher) options(t Target, o Options) bpf.Options {
-	how := bpf.Options{
-		PIDs: t.pids(), Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize, UserCounters: userCounters(o),
-	}
+// options are how to attach.
+func (w *watcher) options(o Options) bpf.Options {
+	how := bpf.Options{Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize, UserCounters: userCounters(o)}
 	if w != nil {
 		how.Watch = w.watch
-		if w.target.Follow {
-			how.PIDs = nil
-		}
 	}
 	return how
+}
+
+// pids are the processes of t that the kernel is to look at, none for all.
+func (w *watcher) pids(t Target) []int {
+	if w != nil && w.target.Follow {
+		return nil
+	}
+	return t.pids()
 }
 
 // begin begins to watch, once something is attached by options.

@@ -3,13 +3,15 @@ package bpf
 import (
 	"fmt"
 	"os"
+	"slices"
 )
 
 // Site is one place to attach to.
 type Site struct {
 	Offset  uint64 // of the probed instruction in the file
 	Counter uint64 // file offset of the reference counter, 0 for none
-	// Index is what comes back: the counter to raise, or the site of an event.
+	// Index is what comes back: the counter to raise, or the site of an event. Each time that
+	// something is added it begins anew, and what comes back counts on.
 	Index uint32
 	// Plan is what an event carries; counting needs none.
 	Plan *Plan
@@ -30,9 +32,13 @@ type File struct {
 	Linker []uint64
 }
 
-// Options are how to attach. The zero value is every process.
+// hasSites reports whether there is a site in the files.
+func hasSites(files []File) bool {
+	return slices.ContainsFunc(files, func(f File) bool { return len(f.Sites) > 0 })
+}
+
+// Options are how to attach.
 type Options struct {
-	PIDs []int // the only processes, none for all
 	// Watch follows processes, nil for none. It has to be closed after what is attached.
 	Watch      *Watch
 	Mode       Mode
@@ -66,7 +72,7 @@ func (m Mode) String() string { return modeNames[m] }
 type AttachError struct {
 	File int // index in the files given
 	Site int // index in the file's sites, -1 when it is not known which
-	PID  int // of Options, 0 when it is not one process's fault
+	PID  int // of those given, 0 when it is not one process's fault
 	Err  error
 }
 

@@ -41,27 +41,45 @@ type attachment struct {
 	mode     Mode // Auto before the first
 }
 
-// attach attaches all units in the first way that the kernel supports.
-func attach(files []File, units []unit, o Options) (*attachment, error) {
+// unitsBy groups sites into units by what their programs depend on.
+type unitsBy struct {
+	name  string
+	units []unit
+	known map[string]int
+}
+
+// add adds a site to the unit that is the same, or makes one.
+func (g *unitsBy) add(p placed, same string, sleepable bool, assemble func(Mode, *uint64) asm.Instructions) {
+	u, ok := g.known[same]
+	if !ok {
+		if g.known == nil {
+			g.known = map[string]int{}
+		}
+		u = len(g.units)
+		g.known[same] = u
+		g.units = append(g.units, unit{name: g.name, sleepable: sleepable, assemble: assemble})
+	}
+	g.units[u].sites = append(g.units[u].sites, p)
+}
+
+// attach makes an attachment to nothing yet, save what keeps the set of processes.
+func attach(o Options) (*attachment, error) {
 	a := &attachment{}
 	if !o.Unguarded {
 		// Without a guard everything still works, and only SIGKILL in the milliseconds of
 		// attaching and detaching does harm: no reason to refuse.
 		a.guard, _ = guard.Start()
 	}
-	err := a.watch(o.Watch)
-	if err == nil {
-		err = a.add(files, units, o)
-	}
-	if err != nil {
+	if err := a.watch(o.Watch); err != nil {
 		_ = a.Close() // nothing is attached
 		return nil, err
 	}
 	return a, nil
 }
 
-// add attaches more, all or nothing.
-func (a *attachment) add(files []File, units []unit, o Options) error {
+// add attaches all units, in some processes or, with none, in all, in the first way that the
+// kernel supports. It is all or nothing.
+func (a *attachment) add(files []File, units []unit, pids []int, o Options) error {
 	var modes []Mode
 	switch {
 	case a.mode != Auto:
@@ -74,7 +92,7 @@ func (a *attachment) add(files []File, units []unit, o Options) error {
 	units = append(units, o.Watch.linkers(files)...)
 	var err error
 	for _, m := range modes {
-		if err = a.by(m, files, units, o); err == nil {
+		if err = a.by(m, files, units, pids, o.UserCounters); err == nil {
 			a.mode = m
 		}
 		if !errors.Is(err, ebpf.ErrNotSupported) {
@@ -85,8 +103,8 @@ func (a *attachment) add(files []File, units []unit, o Options) error {
 }
 
 // by attaches in one way.
-func (a *attachment) by(m Mode, files []File, units []unit, o Options) error {
-	r := &request{Mode: m, PIDs: o.PIDs, Files: len(files), UserCounters: o.UserCounters}
+func (a *attachment) by(m Mode, files []File, units []unit, pids []int, userCounters bool) error {
+	r := &request{Mode: m, PIDs: pids, Files: len(files), UserCounters: userCounters}
 	var programs []*ebpf.Program
 	var at [][]placed // the sites of each batch
 	for i := range units {

@@ -71,8 +71,11 @@ func TestTracerTakesManySites(t *testing.T) {
 				}
 				f.Sites = append(f.Sites, Site{Offset: uint64(16*i + 16), Index: uint32(i), Plan: p})
 			}
-			tr, err := NewTracer([]File{f}, Options{MaxString: 256, BufferSize: 1 << 20})
+			tr, err := NewTracer(Options{MaxString: 256, BufferSize: 1 << 20})
 			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tr.Add([]File{f}, n, nil); err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%d programs", len(tr.held.programs))
@@ -106,8 +109,11 @@ func TestTracerTakesLargestPlans(t *testing.T) {
 		for _, limit := range []int{1, 32, 33, 256, 257, MaxString} {
 			for _, mode := range []Mode{Multi, Events} {
 				f := File{Opened: codeFile(t, 64), Sites: []Site{{Offset: 8, Plan: record}, {Offset: 16, Plan: values, Index: 1}}}
-				tr, err := NewTracer([]File{f}, Options{MaxString: limit, Mode: mode})
+				tr, err := NewTracer(Options{MaxString: limit, Mode: mode})
 				if err != nil {
+					t.Fatal(err)
+				}
+				if err := tr.Add([]File{f}, 2, nil); err != nil {
 					t.Fatalf("record of %d, strings of %d, %v: %v", size, limit, mode, err)
 				}
 				if err := tr.Close(); err != nil {

@@ -1,10 +1,7 @@
 package bpf
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"sync"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -12,55 +9,55 @@ import (
 
 // KeyCounter counts hits by index and key.
 type KeyCounter struct {
-	mu     sync.Mutex
-	keys   *ebpf.Map // by key; nil when closed
-	others *ebpf.Map // by index: hits whose key found no room
-	n      int
-	layout keyLayout
-	held   *attachment
-	reader mapReader
+	collection
+	maxKeys int
+	keys    []*keyMap    // of counters
+	others  []countArray // by index: hits whose key found no room
 }
 
-// NewKeyCounter attaches to the sites, each of which has a key, and counts for indices below
-// n and at most maxKeys keys.
-func NewKeyCounter(files []File, n, maxKeys int, o Options) (*KeyCounter, error) {
-	patterns, err := newPatterns(files)
-	if err != nil {
-		return nil, err
-	}
-	defer patterns.Close() // programs hold it
-	base, err := newKeyProgram(files, patterns, o)
-	if err != nil {
-		return nil, err
-	}
-	c := &KeyCounter{n: n, layout: base.layout}
-	// All elements are made beforehand: sleepable programs may not allocate on older kernels,
-	// and "no room" then means just that.
-	if c.keys, err = newMap(&ebpf.MapSpec{
-		Name: "waymark_keys", Type: ebpf.PerCPUHash, KeySize: uint32(base.layout.size), ValueSize: 8, MaxEntries: uint32(maxKeys),
-	}); err != nil {
-		return nil, fmt.Errorf("creating counters for %d keys of %d bytes: %w", maxKeys, base.layout.size, err)
-	}
-	if c.others, err = newMap(&ebpf.MapSpec{
-		Name: "waymark_others", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(n),
-	}); err != nil {
-		return nil, errors.Join(fmt.Errorf("creating %d counters: %w", n, err), c.keys.Close())
-	}
-	units := keyUnits(files, "waymark_countby", func(s *Site, m Mode, cookie *uint64) asm.Instructions {
-		return base.begin(s, m, "out").countBy(s.Key, cookie, c.keys.FD(), c.others.FD())
+// NewKeyCounter returns one without a site. It counts at most maxKeys keys; where later sites have
+// longer ones than the first, as many of these besides.
+func NewKeyCounter(maxKeys int, o Options) (*KeyCounter, error) {
+	c := &KeyCounter{maxKeys: maxKeys}
+	return c, c.open(o)
+}
+
+// Add attaches to the sites of files, each of which has a key, as Counter's does.
+func (c *KeyCounter) Add(files []File, n int, pids []int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.add(files, n, pids, func(base traceProgram) ([]unit, func(), error) {
+		// All elements are made beforehand: sleepable programs may not allocate on older kernels,
+		// and "no room" then means just that.
+		keys, err := c.keyMap(c.keys, files, &ebpf.MapSpec{
+			Name: "waymark_keys", Type: ebpf.PerCPUHash, ValueSize: 8, MaxEntries: uint32(c.maxKeys),
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		others, err := c.newMap(fmt.Sprintf("%d counters", n), &ebpf.MapSpec{
+			Name: "waymark_others", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(n),
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		first := c.indices
+		units := keyUnits(files, "waymark_countby", func(s *Site, m Mode, cookie *uint64) asm.Instructions {
+			return base.withKey(keys, s, m, "out").countBy(s.Key, cookie, keys.FD(), others.FD(), first)
+		})
+		return units, func() {
+			c.keys = keep(c.keys, keys)
+			c.others = append(c.others, countArray{others, n})
+		}, nil
 	})
-	if c.held, err = attach(files, units, o); err != nil {
-		return nil, errors.Join(err, c.closeMaps())
-	}
-	return c, nil
 }
 
 // countBy adds one to the counter of the hit's key, or to that of the others. Each way through
-// it adds exactly once.
-func (a *keyProgram) countBy(k Key, cookie *uint64, keys, others int) asm.Instructions {
+// it adds exactly once. The key's index is the site's behind the first.
+func (a *keyProgram) countBy(k Key, cookie *uint64, keys, others, first int) asm.Instructions {
 	head := a.key()
 	a.emit(loadCookie(asm.R6, cookie)...)
-	a.emit(asm.StoreMem(asm.RFP, head, asm.R0, asm.Word))
+	a.emit(asm.Add.Imm(asm.R0, int32(first)), asm.StoreMem(asm.RFP, head, asm.R0, asm.Word))
 	a.makeKey(k)
 	a.emit(asm.StoreMem(asm.RFP, head+offKeyFailed, asm.R8, asm.Half),
 		asm.StoreImm(asm.RFP, head+offKeyAbsent, k.absent(), asm.Half))
@@ -80,8 +77,9 @@ func (a *keyProgram) countBy(k Key, cookie *uint64, keys, others int) asm.Instru
 		asm.FnMapUpdateElem.Call(), asm.JEq.Imm(asm.R0, 0, "out"))
 	add(keys, head, "other") // another thread may have been first
 
-	a.label("other") // the index is the key's first word
-	add(others, head, "out")
+	a.label("other")
+	a.emit(asm.LoadMem(asm.R1, asm.RFP, head, asm.Word), asm.Sub.Imm(asm.R1, int32(first)), asm.StoreMem(asm.RFP, stackScratch, asm.R1, asm.Word))
+	add(others, stackScratch, "out")
 
 	a.label("out")
 	a.emit(asm.Mov.Imm(asm.R0, 0), asm.Return())
@@ -93,34 +91,22 @@ func (a *keyProgram) countBy(k Key, cookie *uint64, keys, others int) asm.Instru
 func (c *KeyCounter) Read(each func(RawKey, uint64)) (others []uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.keys == nil {
-		return nil, os.ErrClosed
-	}
-	if err := c.held.Err(); err != nil {
+	if err := c.live(); err != nil {
 		return nil, err
 	}
-	if err := c.reader.read(c.keys, func(key []byte, n uint64) { each(RawKey{key, c.layout}, n) }); err != nil {
-		return nil, fmt.Errorf("reading counters by key: %w", err)
+	for _, m := range c.keys {
+		if err := m.reader.read(m.Map, func(key []byte, n uint64) { each(RawKey{key, m.layout}, n) }); err != nil {
+			return nil, fmt.Errorf("reading counters by key: %w", err)
+		}
 	}
-	others = make([]uint64, c.n)
-	for i := range others {
-		if others[i], err = sum(c.others, uint32(i), new([]uint64)); err != nil {
-			return nil, fmt.Errorf("reading counter %d: %w", i, err)
+	for _, a := range c.others {
+		for i := range a.n {
+			n, err := sum(a.Map, uint32(i), new([]uint64))
+			if err != nil {
+				return nil, fmt.Errorf("reading counter %d: %w", i, err)
+			}
+			others = append(others, n)
 		}
 	}
 	return others, nil
 }
-
-// Close detaches. Further calls do nothing.
-func (c *KeyCounter) Close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.keys == nil {
-		return nil
-	}
-	err := errors.Join(c.held.Close(), c.closeMaps())
-	c.keys = nil
-	return err
-}
-
-func (c *KeyCounter) closeMaps() error { return errors.Join(c.keys.Close(), c.others.Close()) }

@@ -1,12 +1,9 @@
 package bpf
 
 import (
-	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
-
-	"github.com/waymark-trace/waymark/sdt"
 )
 
 // A key in a map, in the byte order of the machine:
@@ -40,72 +37,6 @@ const (
 // Key says what hits of a site are told apart by.
 type Key []Part
 
-// Part is one of them. The zero value is one that the site does not have.
-type Part struct {
-	Kind PartKind
-	// Value is where PartValue is, and where PartText's pointer and length are.
-	Value    Value
-	Signed   bool   // of PartValue: extend it by its sign
-	Shift    uint8  // of PartValue in a register: bits below it
-	Constant uint64 // of PartConstant
-	Text     Text   // of PartPointed
-	Goid     int    // of PartGoroutine: as Plan.Goid
-}
-
-// PartKind says what a part of a key is.
-type PartKind uint8
-
-const (
-	PartAbsent    PartKind = iota
-	PartConstant           // a number that the operand itself is
-	PartValue              // a number
-	PartText               // a string or []byte of a linked Go program
-	PartPointed            // text that an operand points to
-	PartPID                // the process, and
-	PartTID                // the thread, in this process's PID namespace
-	PartComm               // the thread's name
-	PartCPU                // the CPU it runs on
-	PartGoroutine          // the goroutine's number
-)
-
-func (p *Part) size() int {
-	switch p.Kind {
-	case PartText, PartPointed:
-		return textSize
-	case PartComm:
-		return commSize
-	}
-	return numberSize
-}
-
-// OperandPart returns an operand's value as a part of a key. shift is as OperandPlan's.
-func OperandPart(machine elf.Machine, o *sdt.Operand, shift int64) (Part, error) {
-	v, err := value(machine, o, shift)
-	if err != nil {
-		return Part{}, err
-	}
-	if o.Kind == sdt.Constant {
-		return Part{Kind: PartConstant, Constant: o.Value}, nil
-	}
-	v.Size = uint8(o.Size)
-	return Part{Kind: PartValue, Value: v, Signed: o.Signed && !o.Float, Shift: o.Shift}, nil
-}
-
-// FieldPart returns a field of a record as a part of a key: a number of size bytes, or the
-// string whose pointer and length are there.
-func FieldPart(machine elf.Machine, offset, size int, signed, text bool) (Part, error) {
-	record, _, err := goRegisters(machine)
-	if err != nil {
-		return Part{}, err
-	}
-	p := Part{Kind: PartValue, Signed: signed,
-		Value: Value{Kind: FromMemory, Size: uint8(size), Base: record, Index: noRegister, Disp: int64(offset)}}
-	if text {
-		p.Kind, p.Signed = PartText, false
-	}
-	return p, nil
-}
-
 // keyLayout is where the parts of keys lie, and how long a key is.
 type keyLayout struct {
 	at   []int16
@@ -135,14 +66,36 @@ func layoutOf(keys []Key) (keyLayout, error) {
 	return l, nil
 }
 
+// holds reports whether keys of another layout fit: each part into the room of this one's.
+func (l keyLayout) holds(other keyLayout) bool {
+	if len(l.at) != len(other.at) {
+		return false
+	}
+	for i := range l.at {
+		if l.room(i) < other.room(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// room is how many bytes part i has.
+func (l keyLayout) room(i int) int {
+	end := l.size
+	if i+1 < len(l.at) {
+		end = int(l.at[i+1])
+	}
+	return end - int(l.at[i])
+}
+
 // RawKey is a key as the kernel wrote it.
 type RawKey struct {
 	b      []byte
 	layout keyLayout
 }
 
-// Bytes are all of it, which differ from those of every other key.
-func (k RawKey) Bytes() []byte { return k.b }
+// Parts are all of it but its index.
+func (k RawKey) Parts() []byte { return k.b[offKeyFailed:] }
 
 // Index is the index of the sites that have it.
 func (k RawKey) Index() int { return int(binary.NativeEndian.Uint32(k.b)) }

@@ -2,6 +2,7 @@ package bpf
 
 import (
 	"debug/elf"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +13,7 @@ import (
 // parts are one of every kind that is not a string.
 func parts(t *testing.T) Key {
 	t.Helper()
-	k := Key{{}, {Kind: PartConstant, Constant: 1 << 40}, {Kind: PartPID}, {Kind: PartTID}, {Kind: PartComm}, {Kind: PartCPU}, {Kind: PartGoroutine, Goid: 152}}
+	k := Key{{}, {Source: FromValue, Value: Value{Kind: Immediate, Disp: 1 << 40}}, {Source: FromPID}, {Source: FromTID}, {Source: FromComm}, {Source: FromCPU}, {Source: FromGoroutine, Goid: 152}}
 	for _, o := range synthetic(3, 10) {
 		p, err := OperandPart(elf.EM_X86_64, &o, 0)
 		if err != nil {
@@ -25,7 +26,7 @@ func parts(t *testing.T) Key {
 
 func textPart(t *testing.T, offset int) Part {
 	t.Helper()
-	p, err := FieldPart(elf.EM_X86_64, offset, 16, false, true)
+	p, err := RecordPart(elf.EM_X86_64, offset, 16, false, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,30 +48,37 @@ func TestKeyPrograms(t *testing.T) {
 			for i, k := range keys {
 				f.Sites = append(f.Sites, Site{Offset: uint64(16*i + 16), Index: uint32(i), Key: k, End: i%2 == 1})
 			}
-			l, err := NewLatency([]File{f}, 100, Options{Mode: mode})
+			l, err := NewLatency(100, Options{Mode: mode})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := l.Close(); err != nil {
+			if err := errors.Join(l.Add([]File{f}, nil), l.Close()); err != nil {
 				t.Fatal(err)
 			}
 			// Four strings are the longest key, one more is too long.
 			text := Key{textPart(t, 0), textPart(t, 16), textPart(t, 240), textPart(t, 32)}
 			f.Sites = []Site{{Offset: 8, Key: text}, {Offset: 16, Index: 1, Key: all[:4]}, {Offset: 24, Index: 2, Key: all[4:8]}, {Offset: 32, Index: 2, Key: all[8:12]}}
-			c, err := NewKeyCounter([]File{f}, 3, 10, Options{Mode: mode})
+			c, err := NewKeyCounter(10, Options{Mode: mode})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.layout.size != MaxKey {
-				t.Errorf("four strings are a key of %d bytes", c.layout.size)
+			if err := c.Add([]File{f}, 3, nil); err != nil {
+				t.Fatal(err)
+			}
+			// What fits into the keys that there are needs no table of its own.
+			f.Sites = []Site{{Offset: 8, Key: all[4:8]}}
+			if err := c.Add([]File{f}, 1, nil); err != nil {
+				t.Fatal(err)
+			}
+			if len(c.keys) != 1 || c.keys[0].layout.size != MaxKey {
+				t.Errorf("%d tables, four strings are a key of %d bytes", len(c.keys), c.keys[0].layout.size)
+			}
+			f.Sites = []Site{{Offset: 8, Key: append(text, textPart(t, 48))}}
+			if err := c.Add([]File{f}, 1, nil); err == nil {
+				t.Error("five strings are accepted")
 			}
 			if err := c.Close(); err != nil {
 				t.Fatal(err)
-			}
-			f.Sites = []Site{{Offset: 8, Key: append(text, textPart(t, 48))}}
-			if c, err := NewKeyCounter([]File{f}, 3, 10, Options{Mode: mode}); err == nil {
-				c.Close()
-				t.Error("five strings are accepted")
 			}
 		})
 	}
@@ -95,9 +103,9 @@ func TestBuckets(t *testing.T) {
 
 func TestOperandPart(t *testing.T) {
 	for operand, want := range map[string]Part{
-		"-4@$-9":     {Kind: PartConstant, Constant: 1<<64 - 9},
-		"1@%ah":      {Kind: PartValue, Shift: 8, Value: Value{Kind: FromRegister, Size: 1, Base: 80, Index: noRegister}},
-		"-2@8(%rax)": {Kind: PartValue, Signed: true, Value: Value{Kind: FromMemory, Size: 2, Base: 80, Index: noRegister, Disp: 8}},
+		"-4@$-9":     {Source: FromValue, Value: Value{Kind: Immediate, Base: noRegister, Index: noRegister, Disp: -9}},
+		"1@%ah":      {Source: FromValue, Value: Value{Kind: FromRegister, Size: 1, Shift: 8, Base: 80, Index: noRegister}},
+		"-2@8(%rax)": {Source: FromValue, Value: Value{Kind: FromMemory, Size: 2, Signed: true, Base: 80, Index: noRegister, Disp: 8}},
 	} {
 		o := sdt.ParseOperands(elf.EM_X86_64, operand)[0]
 		got, err := OperandPart(elf.EM_X86_64, &o, 0)

@@ -3,8 +3,6 @@ package bpf
 import (
 	"errors"
 	"fmt"
-	"os"
-	"sync"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -36,53 +34,52 @@ const (
 
 // Latency measures the time from hits of some sites to those of others with the same key.
 type Latency struct {
-	mu    sync.Mutex
-	open  *ebpf.Map // by key: when it began
-	state *ebpf.Map // nil when closed
-	held  *attachment
+	collection
+	maxOpen int
+	begun   []*keyMap // by key: when it began
+	state   *ebpf.Map
 }
 
-// NewLatency attaches to the sites, each of which has a key of one part, and keeps at most
-// maxOpen keys open.
-func NewLatency(files []File, maxOpen int, o Options) (*Latency, error) {
-	patterns, err := newPatterns(files)
-	if err != nil {
+// NewLatency returns one without a site. It keeps at most maxOpen keys open, as NewKeyCounter does.
+func NewLatency(maxOpen int, o Options) (*Latency, error) {
+	l := &Latency{maxOpen: maxOpen}
+	if err := l.collection.open(o); err != nil {
 		return nil, err
 	}
-	defer patterns.Close() // programs hold it
-	base, err := newKeyProgram(files, patterns, o)
-	if err != nil {
-		return nil, err
-	}
-	l := &Latency{}
-	// LRU: what begins and never ends, as when a goroutine panics, does not stay for good.
-	if l.open, err = newMap(&ebpf.MapSpec{
-		Name: "waymark_open", Type: ebpf.LRUHash, KeySize: uint32(base.layout.size), ValueSize: 8, MaxEntries: uint32(maxOpen),
-	}); err != nil {
-		return nil, fmt.Errorf("creating a table of %d open pairs: %w", maxOpen, err)
-	}
-	if l.state, err = newMap(&ebpf.MapSpec{
+	var err error
+	if l.state, err = l.newMap("a histogram", &ebpf.MapSpec{
 		Name: "waymark_latency", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: stateSize, MaxEntries: 1,
 	}); err != nil {
-		return nil, errors.Join(fmt.Errorf("creating a histogram: %w", err), l.open.Close())
-	}
-	units := keyUnits(files, "waymark_latency", func(s *Site, m Mode, _ *uint64) asm.Instructions {
-		return base.begin(s, m, "other").latency(s, m, l.open.FD(), l.state.FD())
-	})
-	if l.held, err = attach(files, units, o); err != nil {
-		return nil, errors.Join(err, l.closeMaps())
+		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+// Add attaches to the sites of files, each of which has a key of one part, in some processes or,
+// with no pids, in all.
+func (l *Latency) Add(files []File, pids []int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.add(files, 0, pids, func(base traceProgram) ([]unit, func(), error) {
+		// LRU: what begins and never ends, as when a goroutine panics, does not stay for good.
+		begun, err := l.keyMap(l.begun, files, &ebpf.MapSpec{
+			Name: "waymark_open", Type: ebpf.LRUHash, ValueSize: 8, MaxEntries: uint32(l.maxOpen),
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		units := keyUnits(files, "waymark_latency", func(s *Site, m Mode, _ *uint64) asm.Instructions {
+			return base.withKey(begun, s, m, "other").latency(s, m, begun.FD(), l.state.FD())
+		})
+		return units, func() { l.begun = keep(l.begun, begun) }, nil
+	})
 }
 
 // Read returns what was counted since attaching, by one system call.
 func (l *Latency) Read() (*Latencies, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.state == nil {
-		return nil, os.ErrClosed
-	}
-	if err := l.held.Err(); err != nil {
+	if err := l.live(); err != nil {
 		return nil, err
 	}
 	var perCPU [][stateSize / 8]uint64
@@ -105,17 +102,3 @@ func (l *Latency) Read() (*Latencies, error) {
 	}
 	return r, nil
 }
-
-// Close detaches. Further calls do nothing.
-func (l *Latency) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.state == nil {
-		return nil
-	}
-	err := errors.Join(l.held.Close(), l.closeMaps())
-	l.state = nil
-	return err
-}
-
-func (l *Latency) closeMaps() error { return errors.Join(l.open.Close(), l.state.Close()) }

@@ -14,10 +14,10 @@ const measured = 64
 func (a *traceProgram) locate(n int, p *Plan, gather int16) {
 	for i := range p.Texts {
 		t, at := &p.Texts[i], p.pair(i, gather)
-		a.number(t.Pointer, "")
+		a.number(t.Pointer, nil)
 		a.emit(asm.StoreMem(asm.RFP, at, asm.R0, asm.DWord))
 		if !t.terminated() {
-			a.number(t.Length, "")
+			a.number(t.Length, nil)
 			a.emit(asm.StoreMem(asm.RFP, at+8, asm.R0, asm.DWord))
 			continue
 		}
@@ -52,9 +52,33 @@ func (a *traceProgram) readText(pointer, buffer int16, size int, done string) {
 	a.label("%s", done)
 }
 
-// number leaves a value in R0, extended to 64 bits. What cannot be read jumps to fault, or is zero
-// where there is no such label.
-func (a *traceProgram) number(v Value, fault string) {
+// load leaves a part that is a number in R0, and calls check as number does.
+func (a *traceProgram) load(p *Part, check func()) {
+	switch p.Source {
+	case FromValue:
+		a.number(p.Value, check)
+	case FromPID, FromTID:
+		a.process()
+		if p.Source == FromTID {
+			a.emit(asm.LSh.Imm(asm.R0, 32))
+		}
+		a.emit(asm.RSh.Imm(asm.R0, 32))
+	case FromCPU:
+		a.emit(asm.FnGetSmpProcessorId.Call())
+	case FromGoroutine:
+		a.emit(asm.LoadMem(asm.R3, asm.R6, a.g, asm.DWord), asm.Add.Imm(asm.R3, int32(p.Goid)))
+		a.read(stackScratch, 8)
+		check()
+		a.emit(asm.LoadMem(asm.R0, asm.RFP, stackScratch, asm.DWord))
+	default:
+		a.emit(asm.Mov.Imm(asm.R0, 0))
+	}
+}
+
+// number leaves a value in R0, extended to 64 bits: sites may hold the same number in different
+// sizes. check, which may be nil, generates what is done after memory was read, when R0 is zero if it
+// could be; the value is zero if not.
+func (a *traceProgram) number(v Value, check func()) {
 	size := int(v.Size)
 	switch v.Kind {
 	case FromRegister:
@@ -65,8 +89,8 @@ func (a *traceProgram) number(v Value, fault string) {
 	case FromMemory:
 		a.address(v)
 		a.read(stackScratch, size)
-		if fault != "" {
-			a.emit(asm.JNE.Imm(asm.R0, 0, fault))
+		if check != nil {
+			check()
 		}
 		a.emit(asm.LoadMem(asm.R0, asm.RFP, stackScratch, wordAt(size)))
 		if !v.Signed {

@@ -21,7 +21,7 @@ const (
 
 // newPatterns makes the map with the patterns' tables, nil when there are none. Programs read it
 // without a function call, and nobody writes it any more.
-func newPatterns(files []File) (*ebpf.Map, error) {
+func (c *collection) newPatterns(files []File) (*ebpf.Map, error) {
 	var patterns []*filter.Pattern
 	for i := range files {
 		for j := range files[i].Sites {
@@ -39,15 +39,14 @@ func newPatterns(files []File) (*ebpf.Map, error) {
 			b = binary.NativeEndian.AppendUint64(b, next<<2) // see walk
 		}
 	}
-	m, err := newMap(&ebpf.MapSpec{
+	m, err := c.newMap(fmt.Sprintf("the tables of %d texts", len(patterns)), &ebpf.MapSpec{
 		Name: "waymark_texts", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(len(b)), MaxEntries: 1,
 		Flags: unix.BPF_F_RDONLY_PROG, Contents: []ebpf.MapKV{{Key: uint32(0), Value: b}},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("creating the tables of %d texts: %w", len(patterns), err)
+		return nil, err
 	}
 	if err := m.Freeze(); err != nil {
-		m.Close()
 		return nil, fmt.Errorf("freezing the tables of texts: %w", err)
 	}
 	return m, nil
@@ -60,13 +59,14 @@ func (c *condition) match(n *filter.Node, yes, no string) {
 		yes, no = no, yes
 	}
 	v := &c.Vars[n.X.Var]
+	unread := func() { c.emit(asm.JNE.Imm(asm.R0, 0, fault)) }
 	again, more := c.unique(), c.unique()
 	c.emit(asm.Mov.Imm(asm.R7, 1<<1), asm.Mov.Imm(asm.R9, 0))
 	if v.Source == FromText {
-		c.number(v.Text.Pointer, fault)
+		c.number(v.Text.Pointer, unread)
 		c.emit(asm.StoreMem(asm.RFP, stackText, asm.R0, asm.DWord))
 		if !v.Text.terminated() {
-			c.number(v.Text.Length, fault)
+			c.number(v.Text.Length, unread)
 			c.emit(asm.StoreMem(asm.RFP, stackSize, asm.R0, asm.DWord))
 			// Kernels before 6.3 want all that a function may write a part of written before.
 			for at := int16(0); at <= chunkSize; at += 8 {
@@ -93,7 +93,7 @@ func (c *condition) advance(at int16, by int32) {
 }
 
 // chunk reads the next piece of a text, and leaves its length in R0: chunkSize unless it is the last.
-func (c *condition) chunk(v *Var, fault string) {
+func (c *condition) chunk(v *Part, fault string) {
 	switch {
 	case v.Source == FromComm:
 		c.emit(asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, stackChunk+64), asm.Mov.Imm(asm.R2, commSize),

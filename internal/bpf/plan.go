@@ -176,12 +176,6 @@ func OperandValue(machine elf.Machine, o *sdt.Operand, shift int64) (Value, erro
 	return v, nil
 }
 
-// RecordValue returns a field of a record as a number.
-func RecordValue(machine elf.Machine, offset, size int, signed bool) (Value, error) {
-	record, _, err := goRegisters(machine)
-	return Value{Kind: FromMemory, Size: uint8(size), Signed: signed, Base: record, Index: noRegister, Disp: int64(offset)}, err
-}
-
 // strings is how many strings events carry.
 func (p *Plan) strings() int { return len(p.Strings) + len(p.Texts) }
 

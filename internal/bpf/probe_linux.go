@@ -1,6 +1,7 @@
 package bpf
 
 import (
+	"errors"
 	"os"
 
 	"github.com/cilium/ebpf"
@@ -42,9 +43,12 @@ func TryGuard() error {
 // TryCount attaches to an instruction of a file in one process, for counting, and detaches. It
 // returns the way in which that went.
 func TryCount(f *os.File, offset uint64, pid int) (Mode, error) {
-	c, err := NewCounter([]File{{Opened: f, Sites: []Site{{Offset: offset}}}}, 1, Options{PIDs: []int{pid}})
+	c, err := NewCounter(Options{})
 	if err != nil {
 		return Auto, err
+	}
+	if err := c.Add([]File{{Opened: f, Sites: []Site{{Offset: offset}}}}, 1, []int{pid}); err != nil {
+		return Auto, errors.Join(err, c.Close())
 	}
 	mode := c.held.mode // Close forgets it
 	return mode, c.Close()
@@ -52,10 +56,10 @@ func TryCount(f *os.File, offset uint64, pid int) (Mode, error) {
 
 // TryTrace is TryCount for events.
 func TryTrace(f *os.File, offset uint64, pid int) error {
-	site := Site{Offset: offset, Plan: &Plan{Goid: -1}}
-	t, err := NewTracer([]File{{Opened: f, Sites: []Site{site}}}, Options{PIDs: []int{pid}, BufferSize: os.Getpagesize()})
+	t, err := NewTracer(Options{BufferSize: os.Getpagesize()})
 	if err != nil {
 		return err
 	}
-	return t.Close()
+	site := Site{Offset: offset, Plan: &Plan{Goid: -1}}
+	return errors.Join(t.Add([]File{{Opened: f, Sites: []Site{site}}}, 1, []int{pid}), t.Close())
 }

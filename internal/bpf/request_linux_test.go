@@ -104,14 +104,16 @@ func TestUnguarded(t *testing.T) {
 			for i, offset := range []uint64{8, 16, 1 << 20, 24} {
 				f.Sites = append(f.Sites, Site{Offset: offset, Index: uint32(i)})
 			}
-			_, err := NewCounter([]File{f}, 4, Options{Mode: mode, Unguarded: unguarded})
+			c, err := NewCounter(Options{Mode: mode, Unguarded: unguarded})
+			if err != nil {
+				t.Fatal(err)
+			}
 			var at *AttachError
-			if !errors.As(err, &at) || at.File != 0 || at.Site != 2 || !errors.Is(err, unix.EINVAL) {
+			if err := c.Add([]File{f}, 4, nil); !errors.As(err, &at) || at.File != 0 || at.Site != 2 || !errors.Is(err, unix.EINVAL) {
 				t.Errorf("unguarded %t, %v: %v, want site 2 of file 0 refused as invalid", unguarded, mode, err)
 			}
 			f.Sites[2].Offset = 32
-			c, err := NewCounter([]File{f}, 4, Options{Mode: mode, Unguarded: unguarded})
-			if err != nil {
+			if err := c.Add([]File{f}, 4, nil); err != nil {
 				t.Fatal(err)
 			}
 			if guarded := c.held.guard != nil; guarded == unguarded {

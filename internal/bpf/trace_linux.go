@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/bits"
 	"os"
-	"sync"
 	"sync/atomic"
 
 	"github.com/cilium/ebpf"
@@ -17,54 +16,44 @@ import (
 
 // Tracer reads events. Next is for one goroutine at a time.
 type Tracer struct {
+	collection
 	ring, missed *ebpf.Map
-	patterns     *ebpf.Map // nil without conditions on texts
 	reader       *ringbuf.Reader
 	record       ringbuf.Record
 	stopped      atomic.Bool
-	base         traceProgram
 	broken       atomic.Pointer[error] // why nothing comes any more though nobody stopped it
 
-	mu     sync.Mutex // guards what follows
-	held   *attachment
-	closed bool
-	// The last that was read, kept for after Close.
+	// The last that was read, kept for after Close; mu guards it.
 	counts [missedReasons]uint64
 
 	watched context.Context // whose end wakes the reader
 	unwatch func() bool
 }
 
-// NewTracer attaches to the sites, each of which has a plan.
-func NewTracer(files []File, o Options) (*Tracer, error) {
+// NewTracer returns one without a site.
+func NewTracer(o Options) (*Tracer, error) {
 	t := &Tracer{}
-	if err := t.open(files, o); err != nil {
+	if err := t.open(o); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	return t, nil
 }
 
-func (t *Tracer) open(files []File, o Options) (err error) {
-	if t.ring, err = newMap(&ebpf.MapSpec{
+func (t *Tracer) open(o Options) (err error) {
+	if t.ring, err = t.newMap(fmt.Sprintf("a ring of %d bytes", ringSize(o.BufferSize)), &ebpf.MapSpec{
 		Name: "waymark_events", Type: ebpf.RingBuf, MaxEntries: ringSize(o.BufferSize),
 	}); err != nil {
-		return fmt.Errorf("creating a ring of %d bytes: %w", ringSize(o.BufferSize), err)
+		return err
 	}
-	if t.missed, err = newMap(&ebpf.MapSpec{
+	if t.missed, err = t.newMap("the counters of hits without events", &ebpf.MapSpec{
 		Name: "waymark_lost", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: missedReasons,
 	}); err != nil {
-		return fmt.Errorf("creating the counters of hits without events: %w", err)
-	}
-	if t.patterns, err = newPatterns(files); err != nil {
 		return err
 	}
 	if t.reader, err = ringbuf.NewReader(t.ring); err != nil {
 		return fmt.Errorf("mapping the ring: %w", err)
 	}
-	if t.base, err = newTraceBase(t, o); err != nil {
-		return err
-	}
-	if t.held, err = attach(files, t.units(files), o); err != nil {
+	if err := t.collection.open(o); err != nil {
 		return err
 	}
 	if t.held.ended() != nil {
@@ -88,35 +77,19 @@ func ringSize(n int) uint32 {
 	return 1 << bits.Len(uint(n-1))
 }
 
-// newTraceBase returns what all programs of a tracer have in common.
-func newTraceBase(t *Tracer, o Options) (traceProgram, error) {
-	b, err := newProgram(t.patterns, o)
-	b.ring, b.lost, b.maxString = t.ring.FD(), t.missed.FD(), max(o.MaxString, 1)
-	return b, err
-}
-
-// Add attaches to more sites. Their indices are the caller's, as before.
-func (t *Tracer) Add(files []File, o Options) error {
+// Add attaches to the sites of files, each of which has a plan, as Counter's does.
+func (t *Tracer) Add(files []File, n int, pids []int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.held == nil {
-		return os.ErrClosed
-	}
-	if t.patterns == nil { // there were no sites until now
-		var err error
-		if t.patterns, err = newPatterns(files); err != nil {
-			return err
-		}
-		if t.patterns != nil {
-			t.base.patterns = t.patterns.FD()
-		}
-	}
-	return t.held.add(files, t.units(files), o)
+	return t.add(files, n, pids, func(base traceProgram) ([]unit, func(), error) {
+		base.ring, base.lost, base.maxString = t.ring.FD(), t.missed.FD(), max(t.options.MaxString, 1)
+		return base.traceUnits(files, t.indices), nil, nil
+	})
 }
 
-// units packs plans into as few programs as hold them.
-func (t *Tracer) units(files []File) []unit {
-	p := newPacker(t.base)
+// traceUnits packs plans into as few programs as hold them.
+func (base traceProgram) traceUnits(files []File, first int) []unit {
+	p := newPacker(base)
 	var at [][]placed
 	for i := range files {
 		for j := range files[i].Sites {
@@ -125,14 +98,14 @@ func (t *Tracer) units(files []File) []unit {
 			for program >= len(at) {
 				at = append(at, nil)
 			}
-			at[program] = append(at[program], place(files, i, j, uint64(plan)<<32|uint64(s.Index)))
+			at[program] = append(at[program], place(files, i, j, uint64(plan)<<32|uint64(first)+uint64(s.Index)))
 		}
 	}
 	var units []unit
 	for i, pieces := range p.programs {
 		units = append(units, unit{name: "waymark_trace", sleepable: true, sites: at[i],
 			assemble: func(m Mode, cookie *uint64) asm.Instructions {
-				a := t.base
+				a := base
 				a.sleepable, a.cookie = m == Multi, cookie
 				return a.assemble(pieces)
 			}})
@@ -202,7 +175,7 @@ func (t *Tracer) read(reason int) (uint64, error) {
 }
 
 func (t *Tracer) readCounts() error {
-	if t.closed || t.missed == nil {
+	if t.maps == nil || t.missed == nil {
 		return nil
 	}
 	for i := range t.counts {
@@ -219,15 +192,14 @@ func (t *Tracer) readCounts() error {
 func (t *Tracer) Stop() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.detach()
+	return t.stop()
 }
 
-func (t *Tracer) detach() error {
+func (t *Tracer) stop() error {
 	if t.held == nil {
 		return nil
 	}
-	err := t.held.Close()
-	t.held = nil
+	err := t.detach()
 	t.stopped.Store(true)
 	return errors.Join(err, t.reader.Flush())
 }
@@ -235,21 +207,10 @@ func (t *Tracer) detach() error {
 // Close detaches and frees everything. Further calls do nothing.
 func (t *Tracer) Close() error {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closed {
-		return nil
-	}
-	err := t.detach()
-	err = errors.Join(err, t.readCounts())
-	t.closed = true
+	err := errors.Join(t.stop(), t.readCounts())
 	if t.reader != nil {
-		err = errors.Join(err, t.reader.Close())
+		err = errors.Join(err, t.reader.Close()) // again does nothing
 	}
-	if t.ring != nil {
-		err = errors.Join(err, t.ring.Close())
-	}
-	if t.missed != nil {
-		err = errors.Join(err, t.missed.Close())
-	}
-	return errors.Join(err, t.patterns.Close()) // nil has nothing to close
+	t.mu.Unlock()
+	return errors.Join(err, t.collection.Close())
 }

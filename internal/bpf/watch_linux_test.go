@@ -32,7 +32,7 @@ func watched(t *testing.T, script string, o WatchOptions) (*Watch, *Counter, *ex
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewCounter(nil, 0, Options{Watch: w})
+	c, err := NewCounter(Options{Watch: w})
 	if err != nil {
 		t.Fatal(err)
 	}

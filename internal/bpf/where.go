@@ -11,31 +11,8 @@ import (
 type Where struct {
 	Filter *filter.Filter
 	// Vars are where the filter's variables lie, one for each.
-	Vars []Var
+	Vars []Part
 }
-
-// Var is where a variable lies.
-type Var struct {
-	Source Source
-	Value  Value // of FromValue
-	Text   Text  // of FromText
-	Goid   int   // of FromGoroutine: as Plan.Goid
-}
-
-// Source says what a variable is.
-type Source uint8
-
-// What a hit has besides its operands: the process and the thread, in this process's PID namespace,
-// the thread's name, the CPU it runs on, the goroutine's number.
-const (
-	FromValue Source = iota
-	FromText
-	FromPID
-	FromTID
-	FromComm
-	FromCPU
-	FromGoroutine
-)
 
 // key is equal for conditions whose code is equal. All come from one expression, so that values
 // of equal kinds in equal places make them so.

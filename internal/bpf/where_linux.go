@@ -145,27 +145,8 @@ func (c *condition) eval(n *filter.Node, depth int, no string) {
 }
 
 // variable leaves the value of a variable in R0.
-func (c *condition) variable(v *Var, no string) {
-	switch v.Source {
-	case FromValue:
-		c.number(v.Value, no)
-	case FromPID, FromTID:
-		c.process()
-		if v.Source == FromTID {
-			c.emit(asm.LSh.Imm(asm.R0, 32))
-		}
-		c.emit(asm.RSh.Imm(asm.R0, 32))
-	case FromCPU:
-		c.emit(asm.FnGetSmpProcessorId.Call())
-	case FromGoroutine:
-		if v.Goid < 0 {
-			c.emit(asm.Mov.Imm(asm.R0, 0))
-			return
-		}
-		c.emit(asm.LoadMem(asm.R3, asm.R6, c.g, asm.DWord), asm.Add.Imm(asm.R3, int32(v.Goid)))
-		c.read(stackScratch, 8) // unreadable leaves 0: not known
-		c.emit(asm.LoadMem(asm.R0, asm.RFP, stackScratch, asm.DWord))
-	}
+func (c *condition) variable(v *Part, no string) {
+	c.load(v, func() { c.emit(asm.JNE.Imm(asm.R0, 0, no)) })
 }
 
 // floats compares floating-point numbers, for which the kernel has no instructions: their

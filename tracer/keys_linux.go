@@ -1,0 +1,106 @@
+package tracer
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/waymark-trace/waymark/internal/bpf"
+)
+
+// kernelKeys are the counts of markers by keys.
+type kernelKeys struct {
+	attachment
+	indexed
+	kernel *bpf.KeyCounter
+
+	// mu guards what follows.
+	fields [][]Field      // by marker
+	known  map[string]int // by marker and the kernel's key without its index, the index in seen
+	seen   [][]KeyCount   // by marker
+	name   []byte         // of known, which keeps it from being made for each key
+}
+
+func newKeys(t Target, markers []*Marker, o Options) (counts, error) {
+	k := &kernelKeys{known: map[string]int{}}
+	if err := k.attach(t, markers, o, k); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+func (k *kernelKeys) open(how bpf.Options) (err error) {
+	k.kernel, err = bpf.NewKeyCounter(k.options.MaxKeys, how)
+	return err
+}
+
+func (k *kernelKeys) plan(p *plan) {
+	p.each(func(s *bpf.Site, pr *probe) { s.Key = pr.key(k.options.By) })
+}
+
+func (k *kernelKeys) add(p *plan, pids []int) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.kernel.Add(p.files, len(p.markers), pids); err != nil {
+		return err
+	}
+	k.know(p.markers)
+	for _, m := range k.all[len(k.fields):] {
+		fields := make([]Field, len(k.options.By))
+		for i, name := range k.options.By {
+			fields[i], _ = m.keyField(name)
+		}
+		k.fields, k.seen = append(k.fields, fields), append(k.seen, nil)
+	}
+	return nil
+}
+
+func (k *kernelKeys) close() error { return k.kernel.Close() }
+
+func (k *kernelKeys) read(out []MarkerCount) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, keys := range k.seen {
+		for i := range keys {
+			keys[i].Count = 0
+		}
+	}
+	others, err := k.kernel.Read(func(raw bpf.RawKey, n uint64) {
+		if raw.Index() >= len(k.at) {
+			return // the kernel has no others
+		}
+		m := k.at[raw.Index()]
+		k.name = append(binary.NativeEndian.AppendUint32(k.name[:0], uint32(m)), raw.Parts()...)
+		at, ok := k.known[string(k.name)]
+		if !ok {
+			at = len(k.seen[m])
+			k.known[string(k.name)] = at
+			k.seen[m] = append(k.seen[m], KeyCount{Key: k.decode(raw, m)})
+		}
+		k.seen[m][at].Count += n
+	})
+	if err != nil {
+		return err
+	}
+	for i, n := range others {
+		if at := k.at[i]; at < len(out) {
+			out[at].Others += n
+		}
+	}
+	for i := range out {
+		o := &out[i]
+		o.Keys, o.Fields = slices.Clone(k.seen[i]), k.fields[i]
+		o.Count = o.Others
+		for _, c := range o.Keys {
+			o.Count += c.Count
+		}
+	}
+	return nil
+}
+
+func (k *kernelKeys) decode(raw bpf.RawKey, marker int) *Key {
+	key := &Key{Values: make([]Value, len(k.options.By))}
+	for i, name := range k.options.By {
+		key.Values[i] = keyValue(raw, i, name, &k.fields[marker][i])
+	}
+	return key
+}

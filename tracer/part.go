@@ -1,0 +1,71 @@
+package tracer
+
+import (
+	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/internal/field"
+)
+
+// key plans how hits of the site get their key: by the names of Options.By.
+func (p *probe) key(by []string) bpf.Key {
+	k := make(bpf.Key, len(by))
+	for i, name := range by {
+		k[i] = p.keyPart(name)
+	}
+	return k
+}
+
+// keyPart plans one part. What a site does not have, or what cannot be read, is absent.
+func (p *probe) keyPart(name string) bpf.Part {
+	if b, ok := builtin[name]; ok {
+		return p.builtin(b.source)
+	}
+	i := p.marker.fieldIndex(name)
+	if i < 0 {
+		return bpf.Part{}
+	}
+	kind, part, err := p.part(i)
+	if err != nil || kind.IsFloat() && kind != p.marker.Fields[i].Kind {
+		return bpf.Part{} // a float32 is no key where other sites pass a float64
+	}
+	return part
+}
+
+// builtin says where what every hit has comes from. Only linked Go programs have goroutines.
+func (p *probe) builtin(s bpf.Source) bpf.Part {
+	if s == bpf.FromGoroutine && p.plan.Goid < 0 {
+		return bpf.Part{}
+	}
+	return bpf.Part{Source: s, Goid: p.plan.Goid}
+}
+
+// part says where a field of the marker lies at the site, and of which kind it is there.
+func (p *probe) part(i int) (field.Kind, bpf.Part, error) {
+	if p.record == nil {
+		kind, part := p.operandPart(&p.marker.Fields[i])
+		return kind, part, nil
+	}
+	if i >= len(p.record.Fields) {
+		return field.Invalid, bpf.Part{}, nil
+	}
+	f := &p.record.Fields[i]
+	part, err := bpf.RecordPart(p.marker.File.machine, f.Offset, f.Kind.Size(), f.Kind.Signed(), f.Kind.HasLength())
+	return f.Kind, part, err
+}
+
+// operandPart is part for an operand. What this site does not have, others may.
+func (p *probe) operandPart(f *Field) (field.Kind, bpf.Part) {
+	ops := p.marker.Sites[p.site].Operands
+	if f.Operand > len(ops) {
+		return field.Invalid, bpf.Part{}
+	}
+	t, err := p.textOf(ops, f, p.shift)
+	switch {
+	case err != nil:
+		return field.Invalid, bpf.Part{}
+	case f.Kind.HasLength():
+		return f.Kind, bpf.Part{Source: bpf.FromText, Text: t}
+	case f.given:
+		return f.Kind, bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
+	}
+	return operandKind(&ops[f.Operand-1]), bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
+}
