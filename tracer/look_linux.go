@@ -11,6 +11,7 @@ import (
 
 // hear acts on news.
 func (w *watcher) hear(n bpf.News) {
+	attached := false
 	switch n.Kind {
 	case bpf.Forked:
 		if st, err := procfs.ReadStat(n.PID); err == nil {
@@ -19,18 +20,22 @@ func (w *watcher) hear(n bpf.News) {
 	case bpf.Replaced:
 		// A link is for the process's first thread, which has ended.
 		delete(w.known, n.PID)
-		w.look(n.PID)
+		attached = w.look(n.PID)
 	case bpf.Executed, bpf.Mapped:
-		w.look(n.PID)
+		attached = w.look(n.PID)
 	case bpf.Ended:
 		delete(w.members, n.PID)
 		delete(w.known, n.PID)
 	case bpf.Full:
 		w.report(nil, fmt.Errorf("following process %d: there are too many", n.PID))
 	}
-	if n.Stopped {
-		w.watch.Continue(n.PID)
+	if !n.Stopped {
+		return
 	}
+	if stopped, err := procfs.Stopped(n.PID); attached && err == nil && !stopped {
+		w.report(nil, fmt.Errorf("process %d was stopped, and somebody continued it before its new markers were attached to: of what it has done since some is missed", n.PID))
+	}
+	w.watch.Continue(n.PID)
 }
 
 func (w *watcher) empty() bool {
@@ -40,22 +45,22 @@ func (w *watcher) empty() bool {
 	return len(w.members) == 0
 }
 
-// look attaches to what is new in a process.
-func (w *watcher) look(pid int) {
+// look attaches to what is new in a process, and reports whether there were markers.
+func (w *watcher) look(pid int) (attached bool) {
 	start, member := w.members[pid]
 	st, err := running(pid)
 	if err != nil || member && st.Start != start {
 		if errors.Is(err, ErrNoProcess) || err == nil {
 			delete(w.members, pid)
 		}
-		return
+		return false
 	}
 	if w.later == nil || !member && !w.target.Follow {
-		return
+		return false
 	}
 	markers, linkers := w.fresh(pid)
 	if len(markers) == 0 && len(linkers) == 0 {
-		return
+		return false
 	}
 	t := Target{PID: pid}
 	if w.target.Follow {
@@ -68,6 +73,7 @@ func (w *watcher) look(pid int) {
 	if len(markers) > 0 || err != nil {
 		w.report(markers, err)
 	}
+	return len(markers) > 0
 }
 
 // fresh returns the markers that are wanted, and the dynamic linkers, of the files in a process

@@ -3,7 +3,9 @@ package procfs
 import (
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/waymark-trace/waymark/internal/peer"
 )
@@ -33,6 +35,10 @@ func TestMemoryEndsWithExec(t *testing.T) {
 	}
 	defer m.Close()
 	before, err := ReadImage(pid, m)
+	for deadline := time.Now().Add(10 * time.Second); err == errImage && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond) // Start returns when execve closes files, before it is done
+		before, err = ReadImage(pid, m)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,5 +74,24 @@ func TestMemoryEndsWithExec(t *testing.T) {
 	}
 	if _, err := OpenMemory(os.Getpid(), true); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestStopped(t *testing.T) {
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	for _, want := range []bool{false, true, false} {
+		if want {
+			cmd.Process.Signal(syscall.SIGSTOP)
+		} else {
+			cmd.Process.Signal(syscall.SIGCONT)
+		}
+		// Both signals take effect, or are pending, when they have been sent.
+		if got, err := Stopped(cmd.Process.Pid); got != want || err != nil {
+			t.Errorf("stopped: %t, %v, want %t", got, err, want)
+		}
 	}
 }

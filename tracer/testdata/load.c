@@ -1,5 +1,5 @@
-/* Loads the library of its first argument when told to, then calls its function plugin when
- * told again, as often as the second says. It has no marker of its own. */
+/* Loads libraries, each when told to, and then calls its function plugin when told again: pairs of
+ * a library and how often are the arguments. It has no marker of its own. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,18 +12,20 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IONBF, 0);
 	puts("ready");
-	if (!fgets(line, sizeof line, stdin))
-		return 3;
-	lib = dlopen(argv[1], RTLD_NOW);
-	if (!lib || !(plugin = (void (*)(long))dlsym(lib, "plugin"))) {
-		puts(dlerror());
-		return 4;
+	for (int i = 1; i < argc; i += 2) {
+		if (!fgets(line, sizeof line, stdin))
+			return 3;
+		lib = dlopen(argv[i], RTLD_NOW);
+		if (!lib || !(plugin = (void (*)(long))dlsym(lib, "plugin"))) {
+			puts(dlerror());
+			return 4;
+		}
+		puts("loaded");
+		if (!fgets(line, sizeof line, stdin))
+			return 3;
+		plugin(atol(argv[i + 1]));
+		puts("done");
 	}
-	puts("loaded");
-	if (!fgets(line, sizeof line, stdin))
-		return 3;
-	plugin(atol(argv[2]));
-	puts("done");
 	fgets(line, sizeof line, stdin);
 	return 0;
 }

@@ -23,6 +23,9 @@ still open at the end, an end whose begin was before the beginning.
 
 --where CONDITION measures only pairs of whose BEGIN it holds; their ends, and no others, count.
 
+Markers of libraries that are loaded later are measured, too, and with --follow those of programs that are
+executed: see waymark trace --help.
+
 Patterns, targets, Ctrl-C, -d, -o and what -- COMMAND means are as with stat. On a terminal the
 histogram is shown live, once a second; with -I there is a line for each interval instead.`
 
@@ -88,19 +91,25 @@ func (o *latencyOptions) check(cmd *cobra.Command, sel *selection) error {
 type latencyRun struct {
 	o        *latencyOptions
 	patterns []string // of BEGIN and of END
-	from, to []*tracer.Marker
 	pairs    *tracer.Pairs
 }
 
 func (l *latencyRun) attach(s *session) (_ attached, err error) {
-	if l.from, err = tracer.Select(s.markers, l.patterns[:1]); err != nil {
-		return nil, err
-	}
-	if l.to, err = tracer.Select(s.markers, l.patterns[1:]); err != nil {
-		return nil, err
-	}
+	begin, end := l.patterns[:1], l.patterns[1:]
 	by, endBy, _ := strings.Cut(l.o.by, "=")
-	if l.pairs, err = tracer.Latency(s.target, l.from, l.to, &tracer.LatencyOptions{By: by, EndBy: endBy, Where: l.o.where}); err != nil {
+	o := &tracer.LatencyOptions{By: by, EndBy: endBy, Where: l.o.where, UserCounters: bool(l.o.refcount)}
+	if s.later != nil {
+		later := *s.later
+		later.Choose = func(m *tracer.Marker) bool {
+			if matches(m, begin) && matches(m, end) {
+				s.env.warning("%s in %s would begin and end pairs at once, and does neither", label(m.FullName()), label(m.File.Path))
+				return false
+			}
+			return s.later.Choose(m)
+		}
+		o.Later, o.Ends = &later, func(m *tracer.Marker) bool { return matches(m, end) }
+	}
+	if l.pairs, err = tracer.Latency(s.target, matching(s.markers, begin), matching(s.markers, end), o); err != nil {
 		return nil, err
 	}
 	return l.pairs, nil

@@ -9,7 +9,7 @@ import (
 // latencyJSON prints an object for each interval, and one for all at the end.
 type latencyJSON struct {
 	out    *output
-	object jsonLatency // what is the same in all
+	object func() jsonLatency // what is measured
 }
 
 // jsonLatency is an object of latency --json.
@@ -41,15 +41,20 @@ type jsonLatency struct {
 }
 
 func newLatencyJSON(out *output, l *latencyRun) *latencyJSON {
-	v := &latencyJSON{out: out}
-	for _, m := range l.from {
-		v.object.From = append(v.object.From, m.FullName())
+	return &latencyJSON{out, func() jsonLatency {
+		from, to := l.pairs.Markers()
+		o := jsonLatency{From: names(from), To: names(to)}
+		o.By, o.ToBy = l.pairs.By()
+		return o
+	}}
+}
+
+func names(markers []*tracer.Marker) []string {
+	all := []string{} // not null
+	for _, m := range markers {
+		all = append(all, m.FullName())
 	}
-	for _, m := range l.to {
-		v.object.To = append(v.object.To, m.FullName())
-	}
-	v.object.By, v.object.ToBy = l.pairs.By()
-	return v
+	return all
 }
 
 func (v *latencyJSON) interval(s *latencySample) error { return v.print(s, s.recent, s.interval, "") }
@@ -59,7 +64,7 @@ func (v *latencyJSON) final(s *latencySample, why end) error {
 }
 
 func (v *latencyJSON) print(s *latencySample, h *tracer.Histogram, during time.Duration, why end) error {
-	o := v.object
+	o := v.object()
 	o.Time, o.Elapsed = s.at.UTC().Format(timeFormat), s.elapsed.Seconds()
 	o.Pairs, o.Rate = h.Count(), perSecond(h.Count(), during)
 	for i, p := range []*int64{&o.P50, &o.P90, &o.P99, &o.P999} {

@@ -24,7 +24,7 @@ type latencyView interface {
 }
 
 func (l *latencyRun) view(s *session, out *output) latencyView {
-	plain := latencyPlain{out, styleFor(out.to), l.title()}
+	plain := latencyPlain{out, styleFor(out.to), l.title}
 	switch {
 	case l.o.json:
 		return newLatencyJSON(out, l)
@@ -38,19 +38,26 @@ func (l *latencyRun) view(s *session, out *output) latencyView {
 
 // title says what is measured.
 func (l *latencyRun) title() string {
+	from, to := l.pairs.Markers()
 	by, endBy := l.pairs.By()
+	if len(from)+len(to) == 0 {
+		return fmt.Sprintf("%s → %s", label(l.patterns[0]), label(l.patterns[1]))
+	}
 	if by == "tid" && l.o.by == "" {
 		by, endBy = "thread", "thread"
 	}
 	if by != endBy {
 		by += " = " + endBy
 	}
-	return fmt.Sprintf("%s → %s, by %s", markerNames(l.from), markerNames(l.to), label(by))
+	return fmt.Sprintf("%s → %s, by %s", markerNames(from, l.patterns[0]), markerNames(to, l.patterns[1]), label(by))
 }
 
-// markerNames returns the names of markers, the first few of them.
-func markerNames(markers []*tracer.Marker) string {
+// markerNames returns the names of markers, the first few of them, or the pattern that none has matched.
+func markerNames(markers []*tracer.Marker, pattern string) string {
 	const most = 3
+	if len(markers) == 0 {
+		return label(pattern)
+	}
 	var names []string
 	for _, m := range markers {
 		if len(names) == most {
@@ -65,7 +72,7 @@ func markerNames(markers []*tracer.Marker) string {
 type latencyPlain struct {
 	out   *output
 	style style
-	title string
+	title func() string
 }
 
 func (*latencyPlain) interval(*latencySample) error { return nil }
@@ -82,7 +89,7 @@ func (v *latencyPlain) print(lines []string) error {
 // lines lays out everything there is to say, with a histogram of at most room lines.
 func (v *latencyPlain) lines(s *latencySample, room int) []string {
 	h := &s.all.Histogram
-	lines := append([]string{v.title}, histogramLines(h, room)...)
+	lines := append([]string{v.title()}, histogramLines(h, room)...)
 	last := percentileLine(h)
 	if h.Count() == 0 {
 		last = "no pairs"

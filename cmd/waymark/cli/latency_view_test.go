@@ -24,7 +24,7 @@ func latencySampleOf(all ...time.Duration) *latencySample {
 
 func TestLatencyPlain(t *testing.T) {
 	out, written := bufferOutput(t)
-	v := &latencyPlain{out: out, title: "a:b → a:c, by thread"}
+	v := &latencyPlain{out: out, title: func() string { return "a:b → a:c, by thread" }}
 	for _, s := range []*latencySample{latencySampleOf(20, 1000, 1100, time.Millisecond), latencySampleOf()} {
 		s.all.Nested, s.all.Unread = 1, 2
 		if err := v.final(s, byCommand); err != nil {
@@ -64,7 +64,7 @@ func TestLatencyLive(t *testing.T) {
 	for d := time.Duration(1); d > 0; d *= 2 {
 		all = append(all, d)
 		out, written := bufferOutput(t)
-		v := &latencyLive{latencyPlain{out: out, title: "a:b → a:c, by thread"}, newScreen(out)}
+		v := &latencyLive{latencyPlain{out: out, title: func() string { return "a:b → a:c, by thread" }}, newScreen(out)}
 		width, height := 20+len(all), 7+len(all)/3
 		v.screen.size = func() (int, int) { return width, height }
 		for range 2 {
@@ -87,7 +87,9 @@ func TestLatencyLive(t *testing.T) {
 
 func TestLatencyJSON(t *testing.T) {
 	out, written := bufferOutput(t)
-	v := &latencyJSON{out: out, object: jsonLatency{From: []string{"http:request_start"}, To: []string{"http:request_end"}, By: "id", ToBy: "request"}}
+	v := &latencyJSON{out: out, object: func() jsonLatency {
+		return jsonLatency{From: []string{"http:request_start"}, To: []string{"http:request_end"}, By: "id", ToBy: "request"}
+	}}
 	s := latencySampleOf(20, 1000, time.Millisecond)
 	if err := v.interval(s); err != nil {
 		t.Fatal(err)

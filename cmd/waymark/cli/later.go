@@ -14,10 +14,7 @@ func (s *session) newLater(sel *selection) *tracer.Later {
 		return nil
 	}
 	return &tracer.Later{
-		Choose: func(m *tracer.Marker) bool {
-			ok, err := tracer.Match(m, sel.patterns)
-			return ok && err == nil
-		},
+		Choose: func(m *tracer.Marker) bool { return matches(m, sel.patterns) },
 		Report: func(markers []*tracer.Marker, err error) {
 			switch {
 			case err != nil:
@@ -40,8 +37,36 @@ func paths(markers []*tracer.Marker) []string {
 	return all
 }
 
-// awaits turns the error that there is no such marker into a warning, where one may appear: in a
-// process that is followed, and in the libraries of a command without any.
+// choose returns the markers that the selection names. That there is no such one is a warning
+// where one may well appear: in a process that is followed, and in the libraries of a command that
+// has none itself.
+func (s *session) choose(sel *selection, all []*tracer.Marker) ([]*tracer.Marker, error) {
+	chosen, err := sel.choose(all)
+	if err == nil {
+		return chosen, nil
+	}
+	if err := s.awaits(sel, all, err); err != nil {
+		return nil, err
+	}
+	return matching(all, sel.patterns), nil
+}
+
+// matches reports whether one of the patterns, which are well formed, matches a marker.
+func matches(m *tracer.Marker, patterns []string) bool {
+	ok, err := tracer.Match(m, patterns)
+	return ok && err == nil
+}
+
+func matching(all []*tracer.Marker, patterns []string) (chosen []*tracer.Marker) {
+	for _, m := range all {
+		if matches(m, patterns) {
+			chosen = append(chosen, m)
+		}
+	}
+	return chosen
+}
+
+// awaits returns an error that there is no such marker, or warns of it where one may appear.
 func (s *session) awaits(sel *selection, found []*tracer.Marker, err error) error {
 	if errors.Is(err, path.ErrBadPattern) || s.later == nil {
 		return err
@@ -49,13 +74,16 @@ func (s *session) awaits(sel *selection, found []*tracer.Marker, err error) erro
 	if _, bad := tracer.Match(&tracer.Marker{}, sel.patterns); bad != nil {
 		return bad
 	}
+	text, hint := explain(err)
+	linked := s.command != nil && linkedLater(s.command.PID())
 	switch {
-	case sel.target.Follow:
-	case len(found) == 0 && s.command != nil && linkedLater(s.command.PID()):
+	case sel.target.Follow, len(found) == 0 && linked:
+	case errors.As(err, new(*tracer.NoMatchError)) && (linked || s.command == nil):
+		// Nearly always a slip; so it is not waited for without being asked.
+		return withHint(errors.New(text), "%s; --follow waits for those of libraries that are loaded later", hint)
 	default:
 		return err
 	}
-	text, hint := explain(err)
 	s.env.warning("%s yet", text)
 	if hint != "" && len(found) > 0 {
 		s.env.hint("%s", hint)

@@ -56,9 +56,7 @@ func (e *Env) openSession(ctx context.Context, sel *selection) (*session, error)
 	all, err := tracer.Find(ctx, s.target)
 	done()
 	if err == nil {
-		if s.markers, err = sel.choose(all); err != nil {
-			err = s.awaits(sel, all, err)
-		}
+		s.markers, err = s.choose(sel, all)
 	}
 	if err != nil {
 		s.abandon()

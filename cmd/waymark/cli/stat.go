@@ -30,6 +30,9 @@ marker. Strings are told apart by their first 64 bytes and their length. What fi
 --where counts only hits of which a condition holds, which the kernel decides: see waymark trace
 --help.
 
+Markers of libraries that are loaded later count, too, and with --follow those of programs that are
+executed: see waymark trace --help.
+
 Results go to standard output. With -- COMMAND, which has standard output for itself, they
 go to standard error; -o FILE writes them elsewhere, -o - to standard output after all. A
 command that is still running when -d has passed is sent SIGTERM.`
@@ -118,9 +121,6 @@ func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) erro
 	return env.watch(ctx, &o.watchFlags, sel, watching{
 		attach: func(s *session) (_ attached, err error) {
 			how := &tracer.Options{Where: o.where, By: o.by, MaxKeys: o.keys, UserCounters: bool(o.refcount), Later: s.later}
-			if len(o.by) > 0 {
-				how.Later = nil // keys are of the fields that there are
-			}
 			if counter, err = tracer.Count(s.target, s.markers, how); err != nil {
 				return nil, err
 			}

@@ -128,61 +128,40 @@ type traceSummary struct {
 	end          end
 }
 
-func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) (err error) {
-	s, err := env.openSession(ctx, sel)
-	if err != nil {
-		return err
-	}
-	out, err := env.openOutput(o.out, s.command != nil)
-	if err != nil {
-		s.abandon()
-		return err
-	}
-	defer func() {
-		if e := out.Close(); err == nil {
-			err = e
-		}
-	}()
-	done := s.attaching()
-	events, err := tracer.Trace(s.target, s.markers, &tracer.Options{
-		Where: o.where, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer), UserCounters: bool(o.refcount), Later: s.later,
+func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) error {
+	var events *tracer.Tracer
+	return env.watch(ctx, &o.watchFlags, sel, watching{
+		attach: func(s *session) (_ attached, err error) {
+			if events, err = tracer.Trace(s.target, s.markers, &tracer.Options{
+				Where: o.where, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer), UserCounters: bool(o.refcount), Later: s.later,
+			}); err != nil {
+				return nil, err
+			}
+			return events, nil
+		},
+		show: func(s *session, out *output, ends <-chan end) (end, error) {
+			var view traceView = newTraceText(out, s.markers)
+			if o.json {
+				view = newTraceJSON(out)
+			}
+			sum, err := s.follow(events, view, o.count, ends)
+			if err == nil && o.where != "" {
+				var n uint64
+				n, err = events.Filtered()
+				sum.filtered = &n
+			}
+			if err == nil {
+				err = view.summary(sum)
+			}
+			if err == nil {
+				err = out.flush() // events before their summary
+			}
+			if !isBrokenPipe(err) {
+				env.summarize(sum)
+			}
+			return sum.end, err
+		},
 	})
-	done()
-	if err != nil {
-		s.abandon()
-		return err
-	}
-	defer events.Close()
-	s.ended = events.Ended()
-	ends, err := s.begin(ctx, o.duration, out)
-	if err != nil {
-		s.abandon()
-		return err
-	}
-	var view traceView = newTraceText(out, s.markers)
-	if o.json {
-		view = newTraceJSON(out)
-	}
-	sum, failure := s.follow(events, view, o.count, ends)
-	status := s.finish(ctx, sum.end)
-	if failure == nil && o.where != "" {
-		var n uint64
-		n, failure = events.Filtered()
-		sum.filtered = &n
-	}
-	if failure == nil {
-		failure = view.summary(sum)
-	}
-	if failure == nil {
-		failure = out.flush() // events before their summary
-	}
-	if !isBrokenPipe(failure) {
-		env.summarize(sum)
-	}
-	if failure != nil {
-		return failure
-	}
-	return status
 }
 
 // follow prints events until limit of them are (0 for no limit) or the session ends. What

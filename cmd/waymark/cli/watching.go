@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// watching is what stat and latency do in a session.
+// watching is what stat, trace and latency do in a session.
 type watching struct {
 	// attach returns what detaches.
 	attach func(*session) (attached, error)
-	// show shows what is counted until ends says that it is over, and returns why it is.
+	// show shows what comes until ends says that it is over, and returns why it is.
 	show func(s *session, out *output, ends <-chan end) (end, error)
 }
 
-// attached is what counts, until it is closed.
+// attached is what hits come to, until it is closed.
 type attached interface {
 	io.Closer
 	Ended() <-chan struct{}
