@@ -1,0 +1,215 @@
+// Package debuginfo opens the DWARF of an ELF file, its own or that of its separate debug file,
+// and answers what a tracer asks of it: units, lines, scopes and the frame's address.
+//
+// Files are hostile. debug/elf and debug/dwarf are not hardened, by their own words: what they
+// do here they do below Guard, which turns a panic into an error, and no loop trusts them to end.
+package debuginfo
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// maxDebug bounds the debugging information that is read of one file, uncompressed, in bytes.
+const maxDebug = 2 << 30
+
+// ErrNone is the error of a file without debugging information, here or in a separate file.
+var ErrNone = errors.New("it has no debugging information (DWARF), and no debug file of it was found")
+
+// File is an ELF file with its debugging information. Its methods are for one goroutine at a time.
+type File struct {
+	Machine elf.Machine
+	// Data is read lazily by debug/dwarf from sections that are in memory.
+	Data *dwarf.Data
+	// From is the file with the debugging information, "" when it is the file itself.
+	From string
+	// Units are the compilation units in their order.
+	Units []Unit
+
+	program  *elf.File // code and unwind tables
+	debug    *elf.File // debugging information
+	closers  []io.Closer
+	sections map[string][]byte
+	frames   map[*elf.File]map[string][]byte
+	used     uint64
+	spans    []span // of all units, ascending
+}
+
+// Open opens the file at path, which is shown in messages and beside which debug files may lie.
+// r is the file, which has to stay open until Close.
+func Open(r io.ReaderAt, path string) (f *File, err error) {
+	f = &File{sections: map[string][]byte{}, frames: map[*elf.File]map[string][]byte{}}
+	err = Guard(func() error { return f.open(r, path) })
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("reading the debugging information of %s: %w", path, err)
+	}
+	return f, nil
+}
+
+// Close closes what Open opened besides r.
+func (f *File) Close() error {
+	var errs []error
+	for _, c := range f.closers {
+		errs = append(errs, c.Close())
+	}
+	f.closers = nil
+	return errors.Join(errs...)
+}
+
+// Guard calls do and returns its panic as an error.
+func Guard(do func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("what it says is not valid: %v", r)
+		}
+	}()
+	return do()
+}
+
+func (f *File) open(r io.ReaderAt, path string) (err error) {
+	if f.program, err = elf.NewFile(r); err != nil {
+		return err
+	}
+	f.debug, f.Machine = f.program, f.program.Machine
+	if !hasInfo(f.program) {
+		if err := f.separate(path); err != nil {
+			return err
+		}
+	}
+	need := func(name string) []byte {
+		var data []byte
+		if err == nil {
+			data, err = f.Section(name)
+		}
+		return data
+	}
+	abbrev, info, str := need("abbrev"), need("info"), need("str")
+	line, ranges := need("line"), need("ranges")
+	more := map[string][]byte{}
+	for _, name := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
+		more[name] = need(name)
+	}
+	if err != nil {
+		return err
+	}
+	if f.Data, err = dwarf.New(abbrev, nil, nil, info, line, nil, ranges, str); err != nil {
+		return err
+	}
+	for name, data := range more {
+		if err := f.Data.AddSection(".debug_"+name, data); err != nil {
+			return err
+		}
+	}
+	f.Units, err = units(info)
+	return err
+}
+
+func hasInfo(f *elf.File) bool {
+	s := findSection(f, "info")
+	return s != nil && s.Type != elf.SHT_NOBITS && s.Size > 0
+}
+
+func findSection(f *elf.File, name string) *elf.Section {
+	if s := f.Section(".debug_" + name); s != nil {
+		return s
+	}
+	return f.Section(".zdebug_" + name)
+}
+
+// Section returns the bytes of the section .debug_NAME, uncompressed, nil when there is none.
+func (f *File) Section(name string) ([]byte, error) {
+	if data, ok := f.sections[name]; ok {
+		return data, nil
+	}
+	data, err := f.load(findSection(f.debug, name))
+	if err != nil {
+		return nil, fmt.Errorf("section .debug_%s: %w", name, err)
+	}
+	f.sections[name] = data
+	return data, nil
+}
+
+// load reads a section within the bounds of all.
+func (f *File) load(s *elf.Section) ([]byte, error) {
+	if s == nil || s.Type == elf.SHT_NOBITS {
+		return nil, nil
+	}
+	size := s.Size // of a compressed section what it says it has when it is not
+	if len(s.Name) > 1 && s.Name[1] == 'z' {
+		var err error
+		if size, err = oldSize(s); err != nil {
+			return nil, err
+		}
+	}
+	if size > maxDebug || f.used+size > maxDebug {
+		return nil, fmt.Errorf("with it there are more than %d bytes", maxDebug)
+	}
+	f.used += size
+	if s.Name[1] == 'z' {
+		return oldData(s, size)
+	}
+	return s.Data()
+}
+
+// Code returns up to n bytes of the program at an address, in an executable segment.
+func (f *File) Code(address uint64, n int) ([]byte, error) {
+	for _, p := range f.program.Progs {
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || address < p.Vaddr || address-p.Vaddr >= p.Filesz {
+			continue
+		}
+		b := make([]byte, min(uint64(n), p.Filesz-(address-p.Vaddr)))
+		if _, err := p.ReadAt(b, int64(address-p.Vaddr)); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		return b, nil
+	}
+	return nil, fmt.Errorf("address %#x is in no code of the file", address)
+}
+
+// Offset returns where in the file the instruction at an address is.
+func (f *File) Offset(address uint64) (uint64, error) {
+	for _, p := range f.program.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && address >= p.Vaddr && address-p.Vaddr < p.Filesz {
+			return p.Off + (address - p.Vaddr), nil
+		}
+	}
+	return 0, fmt.Errorf("address %#x is in no code of the file", address)
+}
+
+// IsGo reports whether Go's linker made the program, whose functions have no red zone.
+func (f *File) IsGo() bool {
+	return f.program.Section(".gopclntab") != nil || f.program.Section(".data.rel.ro.gopclntab") != nil
+}
+
+// open opens a debug file as a regular file.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path) // opening a FIFO would wait for a writer
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	return os.Open(path)
+}
+
+// Constants returns up to n bytes that lie at an address in a segment that is not code and is
+// not written, nil for none.
+func (f *File) Constants(address uint64, n int) []byte {
+	for _, p := range f.program.Progs {
+		if p.Type != elf.PT_LOAD || p.Flags&(elf.PF_X|elf.PF_W) != 0 || address < p.Vaddr || address-p.Vaddr >= p.Filesz {
+			continue
+		}
+		b := make([]byte, min(uint64(n), p.Filesz-(address-p.Vaddr)))
+		if _, err := p.ReadAt(b, int64(address-p.Vaddr)); err != nil && !errors.Is(err, io.EOF) {
+			return nil
+		}
+		return b
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package debuginfo
+
+import (
+	"errors"
+	"fmt"
+)
+
+// CFA is the canonical frame address: a register, by DWARF's number, and an offset.
+type CFA struct {
+	Register uint64
+	Offset   int64
+}
+
+var errNoCFA = errors.New("the unwind tables say nothing about the frame at this address")
+
+// CFA returns the canonical frame address at an address: by .eh_frame of the program, else by
+// .debug_frame, which is what Go has.
+func (f *File) CFA(pc uint64) (CFA, error) {
+	if s := f.program.Section(".eh_frame"); s != nil {
+		data, err := f.frameSection(".eh_frame")
+		if err != nil {
+			return CFA{}, err
+		}
+		t := frameTable{data: data, address: s.Addr, eh: true}
+		if c, err := t.find(pc); !errors.Is(err, errNoCFA) {
+			return c, err
+		}
+	}
+	data, err := f.Section("frame")
+	if err != nil {
+		return CFA{}, err
+	}
+	t := frameTable{data: data}
+	return t.find(pc)
+}
+
+func (f *File) frameSection(name string) ([]byte, error) {
+	if data, ok := f.sections[name]; ok {
+		return data, nil
+	}
+	data, err := f.load(f.program.Section(name))
+	if err != nil {
+		return nil, fmt.Errorf("section %s: %w", name, err)
+	}
+	f.sections[name] = data
+	return data, nil
+}
+
+// frameTable is .eh_frame (LSB 5.0, 10.6) or .debug_frame (DWARF 5, 6.4).
+type frameTable struct {
+	data    []byte
+	address uint64
+	eh      bool
+}
+
+// cie is what the entries of many functions have in common.
+type cie struct {
+	code     uint64
+	data     int64
+	encoding byte // of the addresses in its entries
+	sized    bool // its entries have augmentation data
+	initial  []byte
+}
+
+// find looks at each entry's range until one has the address.
+func (t *frameTable) find(pc uint64) (CFA, error) {
+	for at := 0; at+8 < len(t.data); {
+		body, id, next, err := t.entry(at)
+		if err != nil {
+			return CFA{}, err
+		}
+		if body == nil { // the end of what one object file brought along
+			at = next
+			continue
+		}
+		common := -1
+		switch {
+		case t.eh && id != 0:
+			common = body.At - 4 - int(id) // back from where the number lies
+		case !t.eh && id != 0xffffffff:
+			common = int(id)
+		}
+		if common >= 0 || t.eh && id != 0 {
+			c, found, err := t.inFunction(body, common, pc)
+			if found || err != nil {
+				return c, err
+			}
+		}
+		at = next
+	}
+	return CFA{}, errNoCFA
+}
+
+// entry returns what follows the head of the entry at a place.
+func (t *frameTable) entry(at int) (body *Buffer, id uint64, next int, err error) {
+	b := &Buffer{Data: t.data, At: at}
+	size := b.Uint(4)
+	if size == 0 {
+		return nil, 0, at + 4, nil
+	}
+	if size == 0xffffffff || size < 4 || size > uint64(b.Len()) {
+		return nil, 0, 0, fmt.Errorf("unwind entry at %#x: of %d bytes", at, size)
+	}
+	next = b.At + int(size)
+	id = b.Uint(4)
+	b.Data = t.data[:next]
+	return b, id, next, b.Err
+}
+
+func (t *frameTable) inFunction(b *Buffer, common int, pc uint64) (c CFA, found bool, err error) {
+	if common < 0 || common >= len(t.data) {
+		return c, false, fmt.Errorf("unwind entry at %#x: its common entry is outside", b.At)
+	}
+	at := b.At
+	// Each has the size of an address at least: those of other functions are told by that.
+	shared, err := t.common(common)
+	if err != nil {
+		return c, false, err
+	}
+	begin := t.pointer(b, shared.encoding)
+	size := t.pointer(b, shared.encoding&0x0f)
+	if b.Err != nil {
+		return c, false, fmt.Errorf("unwind entry at %#x: %w", at, b.Err)
+	}
+	if pc < begin || pc-begin >= size {
+		return c, false, nil
+	}
+	if shared.sized {
+		b.Bytes(b.Uleb())
+	}
+	c, err = shared.run(b, begin, pc)
+	return c, true, err
+}
+
+func (t *frameTable) common(at int) (*cie, error) {
+	b, id, _, err := t.entry(at)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil || t.eh && id != 0 || !t.eh && id != 0xffffffff {
+		return nil, fmt.Errorf("unwind entry at %#x: not a common one", at)
+	}
+	c := &cie{}
+	version := b.Uint(1)
+	augmentation := b.String()
+	if version == 4 {
+		b.Bytes(2) // sizes of addresses and segments
+	}
+	c.code, c.data = b.Uleb(), b.Sleb()
+	if version == 1 {
+		b.Bytes(1)
+	} else {
+		b.Uleb()
+	}
+	if augmentation != "" && augmentation[0] == 'z' {
+		c.sized = true
+		more := &Buffer{Data: b.Bytes(b.Uleb())}
+		for _, a := range augmentation[1:] {
+			switch a {
+			case 'L':
+				more.Bytes(1)
+			case 'P':
+				t.pointer(more, byte(more.Uint(1))&0x0f)
+			case 'R':
+				c.encoding = byte(more.Uint(1))
+			}
+		}
+		b.Err = errors.Join(b.Err, more.Err)
+	} else if augmentation != "" {
+		return nil, fmt.Errorf("unwind entry at %#x: augmented by %.10q", at, augmentation)
+	}
+	c.initial = b.Bytes(uint64(b.Len()))
+	if b.Err != nil {
+		return nil, fmt.Errorf("unwind entry at %#x: %w", at, b.Err)
+	}
+	return c, nil
+}
+
+// pointer reads an address as LSB 5.0, 10.5.1 encodes it.
+func (t *frameTable) pointer(b *Buffer, encoding byte) uint64 {
+	at := t.address + uint64(b.At)
+	var v uint64
+	switch encoding & 0x0f {
+	case 0x00, 0x04, 0x0c:
+		v = b.Uint(8)
+	case 0x02:
+		v = b.Uint(2)
+	case 0x03:
+		v = b.Uint(4)
+	case 0x0a:
+		v = uint64(b.Int(2))
+	case 0x0b:
+		v = uint64(b.Int(4))
+	default:
+		b.Err = fmt.Errorf("addresses encoded as %#x", encoding)
+	}
+	switch encoding & 0x70 {
+	case 0x00:
+	case 0x10:
+		v += at
+	default:
+		b.Err = fmt.Errorf("addresses encoded as %#x", encoding)
+	}
+	return v
+}

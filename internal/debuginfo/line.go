@@ -1,0 +1,88 @@
+package debuginfo
+
+import (
+	"debug/dwarf"
+	"errors"
+	"io"
+	"path/filepath"
+)
+
+// Row is a row of a line table, for one file of several that are asked for.
+type Row struct {
+	Address uint64
+	Line    int32
+	File    int32 // index in Lines.Names, -1 for a file that nobody asked for
+	Stmt    bool  // a good place for a breakpoint: the beginning of a statement
+	End     bool  // it is behind the last instruction of a sequence
+}
+
+// Lines is the line table of a unit that knows at least one of some files.
+type Lines struct {
+	Names []string // of those that were asked for, as asked
+	Rows  []Row    // ascending within a sequence; sequences in any order
+
+	files map[int]int32 // of the unit, by its numbers: those that were asked for
+}
+
+// Name returns the name of a file by the unit's number, "" for one that was not asked for.
+func (t *Lines) Name(file int) string {
+	if i, ok := t.files[file]; ok {
+		return t.Names[i]
+	}
+	return ""
+}
+
+// maxRows bounds the rows of one unit.
+const maxRows = 32 << 20
+
+// Lines returns the unit's line table when it knows one of the named files, else nil. A name is
+// taken as the compiler was given it: relative to the directory in which that ran. found is asked
+// for the cleaned path of each file, as it is and relative to that directory.
+func (f *File) Lines(e *dwarf.Entry, found func(path string) (name string, ok bool)) (*Lines, error) {
+	r, err := f.Data.LineReader(e)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	dir, _ := e.Val(dwarf.AttrCompDir).(string)
+	t := &Lines{files: map[int]int32{}}
+	index := map[*dwarf.LineFile]int32{}
+	known := map[string]int32{}
+	for number, file := range r.Files() {
+		if file == nil {
+			continue
+		}
+		name, ok := found(filepath.Clean(file.Name))
+		if rel, err := filepath.Rel(dir, file.Name); !ok && err == nil {
+			name, ok = found(rel)
+		}
+		if !ok {
+			continue
+		}
+		i, seen := known[name]
+		if !seen {
+			i = int32(len(t.Names))
+			known[name] = i
+			t.Names = append(t.Names, name)
+		}
+		index[file], t.files[number] = i, i
+	}
+	if len(t.Names) == 0 {
+		return nil, nil
+	}
+	for {
+		var row dwarf.LineEntry
+		if err := r.Next(&row); errors.Is(err, io.EOF) {
+			return t, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if len(t.Rows) == maxRows {
+			return nil, errors.New("a line table of too many rows")
+		}
+		file, ok := index[row.File]
+		if !ok {
+			file = -1
+		}
+		t.Rows = append(t.Rows, Row{row.Address, int32(row.Line), file, row.IsStmt, row.EndSequence})
+	}
+}

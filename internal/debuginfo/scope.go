@@ -1,0 +1,164 @@
+package debuginfo
+
+import (
+	"debug/dwarf"
+	"slices"
+)
+
+// Scope is a function, a function that was inlined, or a block, where it has code.
+type Scope struct {
+	Entry     *dwarf.Entry
+	Parent    *Scope         // nil for a function
+	Children  []*Scope       // within it
+	Variables []*dwarf.Entry // parameters and variables that it declares itself
+	Ranges    [][2]uint64    // of its code
+	Unit      *Unit
+	Compile   *dwarf.Entry // of the unit
+}
+
+// Has reports whether the scope has code at an address.
+func (s *Scope) Has(address uint64) bool {
+	return slices.ContainsFunc(s.Ranges, func(r [2]uint64) bool { return r[0] <= address && address < r[1] })
+}
+
+// At returns the innermost scope at an address, nil when s has no code there.
+func (s *Scope) At(address uint64) *Scope {
+	if !s.Has(address) {
+		return nil
+	}
+	for {
+		i := slices.IndexFunc(s.Children, func(c *Scope) bool { return c.Has(address) })
+		if i < 0 {
+			return s
+		}
+		s = s.Children[i]
+	}
+}
+
+// Origin returns an attribute of the scope's entry, or of what that is an instance of.
+func (f *File) Origin(e *dwarf.Entry, a dwarf.Attr) any {
+	for range maxOrigins {
+		if v := e.Val(a); v != nil {
+			return v
+		}
+		at, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		if !ok {
+			at, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset)
+		}
+		if !ok {
+			return nil
+		}
+		r := f.Data.Reader()
+		r.Seek(at)
+		next, err := r.Next()
+		if err != nil || next == nil {
+			return nil
+		}
+		e = next
+	}
+	return nil
+}
+
+// maxOrigins bounds how often an entry refers to another for what it is.
+const maxOrigins = 8
+
+// Name returns what the source calls a function.
+func (f *File) Name(s *Scope) string {
+	name, _ := f.Origin(s.Entry, dwarf.AttrName).(string)
+	return name
+}
+
+// Function returns the function, inlined or not, that the scope is or is in.
+func (s *Scope) Function() *Scope {
+	for s != nil && s.Entry.Tag != dwarf.TagSubprogram && s.Entry.Tag != dwarf.TagInlinedSubroutine {
+		s = s.Parent
+	}
+	return s
+}
+
+// Outermost returns the function whose code it is.
+func (s *Scope) Outermost() *Scope {
+	for s.Parent != nil {
+		s = s.Parent
+	}
+	return s
+}
+
+// maxNesting bounds how deep entries nest within a unit.
+const maxNesting = 1 << 10
+
+// Declared is where a function begins in the source, by the unit's number of the file.
+type Declared struct{ File, Line int64 }
+
+// Functions returns the functions of a unit that have code at any of the addresses, with all
+// that is in them, and where functions begin that are not within others.
+func (f *File) Functions(u *Unit, compile *dwarf.Entry, addresses []uint64) (found []*Scope, declared map[Declared]bool, err error) {
+	addresses = slices.Clone(addresses)
+	slices.Sort(addresses)
+	declared = map[Declared]bool{}
+	outer := 0         // the depth of the function around, 0 for none
+	var stack []*Scope // by depth; nil where nothing is of interest
+	err = f.walk(u, func(e *dwarf.Entry, depth int) error {
+		if depth > maxNesting {
+			return nil
+		}
+		for len(stack) < depth { // entries that were not of interest
+			stack = append(stack, nil)
+		}
+		stack = stack[:depth]
+		if depth <= outer {
+			outer = 0
+		}
+		var s *Scope
+		switch around := stack[depth-1]; e.Tag {
+		case dwarf.TagFormalParameter, dwarf.TagVariable:
+			if around != nil {
+				around.Variables = append(around.Variables, e)
+			}
+		case dwarf.TagSubprogram:
+			file, ok := e.Val(dwarf.AttrDeclFile).(int64)
+			if line, hasLine := e.Val(dwarf.AttrDeclLine).(int64); ok && hasLine && outer == 0 {
+				declared[Declared{file, line}] = true
+			}
+			if outer == 0 {
+				outer = depth
+			}
+			if s = f.scope(u, compile, e, nil); s != nil && !s.hasAny(addresses) {
+				s = nil
+			}
+			if s != nil {
+				found = append(found, s)
+			}
+		case dwarf.TagInlinedSubroutine, dwarf.TagLexDwarfBlock, dwarf.TagTryDwarfBlock, dwarf.TagCatchDwarfBlock:
+			if around != nil {
+				s = f.scope(u, compile, e, around)
+			}
+		}
+		stack = append(stack, s)
+		return nil
+	})
+	return found, declared, err
+}
+
+func (s *Scope) hasAny(sorted []uint64) bool {
+	return slices.ContainsFunc(s.Ranges, func(r [2]uint64) bool {
+		i, _ := slices.BinarySearch(sorted, r[0])
+		return i < len(sorted) && sorted[i] < r[1]
+	})
+}
+
+// scope returns the scope of an entry, nil when it has no code.
+func (f *File) scope(u *Unit, compile, e *dwarf.Entry, parent *Scope) *Scope {
+	if e.Val(dwarf.AttrLowpc) == nil && e.Val(dwarf.AttrRanges) == nil {
+		return nil
+	}
+	ranges, err := f.Data.Ranges(e)
+	if err != nil || len(ranges) == 0 {
+		return nil
+	}
+	s := &Scope{Entry: e, Parent: parent, Ranges: ranges, Unit: u, Compile: compile}
+	if parent != nil {
+		parent.Children = append(parent.Children, s)
+	}
+	return s
+}

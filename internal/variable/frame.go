@@ -1,0 +1,210 @@
+package variable
+
+import (
+	"debug/dwarf"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/waymark-trace/waymark/internal/debuginfo"
+	"github.com/waymark-trace/waymark/internal/fetch"
+)
+
+// Variable is a variable, or a part of one, at an address.
+type Variable struct {
+	Name string // as it was asked for
+	Type *Type  // nil when it is not known
+	Location
+}
+
+// Frame is an address, and the scope around it.
+type Frame struct {
+	site
+	scope *debuginfo.Scope
+	line  int64
+}
+
+// At returns the frame of an address for which a scope is that of its line: what is declared
+// below that is not in scope yet. Line 0 is below all.
+func At(f *debuginfo.File, scope *debuginfo.Scope, pc uint64, line int) *Frame {
+	fr := &Frame{scope: scope, line: int64(line)}
+	fr.site = site{file: f, unit: newUnit(f, scope.Unit, scope.Compile), pc: pc, base: fr.frameBase}
+	return fr
+}
+
+// frameBase is what the outermost function says its frame is at.
+func (fr *Frame) frameBase() (Location, error) {
+	expr, err := fr.unit.expression(fr.scope.Outermost().Entry, dwarf.AttrFrameBase, fr.pc)
+	if err != nil {
+		return Location{}, unavailable("the frame's address: %w", err)
+	}
+	if expr == nil {
+		return Location{}, unavailable("its function says nothing about its frame")
+	}
+	l := fr.locate(expr)
+	if l.Kind == Value {
+		l.Text = strings.TrimPrefix(l.Text, "register ")
+	}
+	return l, l.Err
+}
+
+// attribute returns an attribute of an entry, or of what the entry is an instance of.
+func (u *unitInfo) attribute(e *dwarf.Entry, a dwarf.Attr) any { return u.file.Origin(e, a) }
+
+func (u *unitInfo) nameOf(e *dwarf.Entry) string {
+	s, _ := u.attribute(e, dwarf.AttrName).(string)
+	return s
+}
+
+// variable returns what an entry declares.
+func (fr *Frame) variable(e *dwarf.Entry, name string) Variable {
+	v := Variable{Name: name}
+	at, ok := fr.unit.attribute(e, dwarf.AttrType).(dwarf.Offset)
+	if !ok {
+		v.Location = nowhere(errType)
+		return v
+	}
+	var err error
+	if v.Type, err = fr.unit.typeOf(at); err != nil {
+		v.Location = nowhere(err)
+		return v
+	}
+	v.Location = fr.location(e, v.Type)
+	if strings.HasPrefix(name, "&") && fr.unit.isGo { // Go's name of what it moved to the heap
+		v.Name = name[1:]
+		return v.deref()
+	}
+	return v
+}
+
+func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
+	expr, err := fr.unit.expression(e, dwarf.AttrLocation, fr.pc)
+	if err != nil {
+		return nowhere(unavailable("%w", err))
+	}
+	if expr != nil {
+		return fr.locate(expr)
+	}
+	switch c := fr.unit.attribute(e, dwarf.AttrConstValue).(type) {
+	case int64:
+		return Location{Kind: Value, Program: fetch.Program{{Op: fetch.Push, Arg: c}}, Text: "constant " + itoa(c)}
+	case []byte:
+		return Location{Kind: Implicit, Bytes: c, Text: "constant"}
+	}
+	if e.Val(dwarf.AttrLocation) == nil && e.Val(dwarf.AttrDeclaration) != nil {
+		return nowhere(errors.New("it is defined in another file"))
+	}
+	return nowhere(ErrOptimized)
+}
+
+// InScope returns the variables and parameters that are in scope, those of inner blocks first,
+// without those that they hide, and without those of the file.
+func (fr *Frame) InScope() []Variable {
+	var all []Variable
+	seen := map[string]bool{}
+	for s := fr.scope; s != nil; s = s.Parent {
+		for _, e := range s.Variables {
+			name := fr.unit.nameOf(e)
+			plain := strings.TrimPrefix(name, "&")
+			if name == "" || seen[plain] || fr.below(e) {
+				continue
+			}
+			seen[plain] = true
+			all = append(all, fr.variable(e, name))
+			if len(all) == maxInScope {
+				return all
+			}
+		}
+		if s == fr.scope.Function() {
+			break // what surrounds an inlined function is not in its scope
+		}
+	}
+	return all
+}
+
+// maxInScope bounds what InScope returns.
+const maxInScope = 1024
+
+// below reports whether a variable is declared below the line.
+func (fr *Frame) below(e *dwarf.Entry) bool {
+	line, ok := fr.unit.attribute(e, dwarf.AttrDeclLine).(int64)
+	return ok && fr.line > 0 && line > fr.line
+}
+
+// find returns a variable by its name: the innermost that is in scope, else one of the file.
+func (fr *Frame) find(name string) (Variable, bool) {
+	for s := fr.scope; s != nil; s = s.Parent {
+		// Of several in one block the last declared is the one in Go, where none hides another.
+		for _, e := range s.Variables {
+			if n := fr.unit.nameOf(e); (n == name || n == "&"+name) && !fr.below(e) {
+				return fr.variable(e, n), true
+			}
+		}
+		if s == fr.scope.Function() {
+			if origin := s.Entry.Val(dwarf.AttrAbstractOrigin); origin != nil && fr.dropped(origin, name) {
+				return Variable{Name: name, Location: nowhere(ErrOptimized)}, true
+			}
+			break
+		}
+	}
+	return fr.global(name)
+}
+
+// dropped reports whether a function has a variable of which the compiler left no trace in an
+// instance.
+func (fr *Frame) dropped(origin any, name string) bool {
+	at, _ := origin.(dwarf.Offset)
+	e, err := fr.unit.entryAt(at)
+	if err != nil {
+		return false
+	}
+	found := false
+	_ = fr.unit.children(e, func(c *dwarf.Entry) bool {
+		found = (c.Tag == dwarf.TagVariable || c.Tag == dwarf.TagFormalParameter) && fr.unit.nameOf(c) == name
+		return !found
+	})
+	return found
+}
+
+// global looks for a variable of the file, or of a namespace in it.
+func (fr *Frame) global(name string) (Variable, bool) {
+	var found *dwarf.Entry
+	e, err := fr.unit.entryAt(fr.unit.First)
+	if err != nil {
+		return Variable{}, false
+	}
+	visit := func(c *dwarf.Entry) bool {
+		if c.Tag != dwarf.TagVariable {
+			return true
+		}
+		n := fr.unit.nameOf(c)
+		if n == name || fr.unit.isGo && strings.HasSuffix(n, "."+name) && strings.LastIndexByte(n, '/') < len(n)-len(name)-1 {
+			if c.Val(dwarf.AttrLocation) != nil || found == nil {
+				found = c
+			}
+		}
+		return found == nil || found.Val(dwarf.AttrLocation) == nil
+	}
+	if err := fr.unit.children(e, visit); err != nil || found == nil {
+		return Variable{}, false
+	}
+	v := fr.variable(found, name)
+	return v, true
+}
+
+// Lookup returns the variable that an expression names: x, x.y, x->y, x[3], *x, with a $ before
+// it or a cast to a pointer, and any of these behind each other.
+func (fr *Frame) Lookup(expr string) Variable {
+	p := parser{rest: expr}
+	v := p.parse(fr)
+	if p.err != nil {
+		v = Variable{Location: nowhere(p.err)}
+	}
+	v.Name = strings.TrimPrefix(strings.TrimSpace(expr), "$")
+	return v
+}
+
+// ErrNoVariable is the error of names that nothing has where they are asked for.
+var ErrNoVariable = errors.New("no variable in scope has this name")
+
+func noVariable(name string) error { return fmt.Errorf("%s: %w", name, ErrNoVariable) }

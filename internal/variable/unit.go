@@ -1,0 +1,218 @@
+package variable
+
+import (
+	"debug/dwarf"
+	"errors"
+	"fmt"
+
+	"github.com/waymark-trace/waymark/internal/debuginfo"
+)
+
+// unitInfo is what the entries of one unit refer to.
+type unitInfo struct {
+	*debuginfo.Unit
+	file     *debuginfo.File
+	low      uint64 // what addresses in lists are relative to
+	addrBase uint64
+	listBase uint64
+	types    map[dwarf.Offset]*Type
+
+	isGo, isCPlusPlus bool
+}
+
+func newUnit(f *debuginfo.File, u *debuginfo.Unit, e *dwarf.Entry) *unitInfo {
+	info := &unitInfo{Unit: u, file: f, types: map[dwarf.Offset]*Type{}}
+	info.low, _ = e.Val(dwarf.AttrLowpc).(uint64)
+	switch language, _ := e.Val(dwarf.AttrLanguage).(int64); language {
+	case langGo:
+		info.isGo = true
+	case langCPlusPlus, langCPlusPlus03, langCPlusPlus11, langCPlusPlus14, langCPlusPlus17, langCPlusPlus20:
+		info.isCPlusPlus = true
+	}
+	base, _ := e.Val(dwarf.AttrAddrBase).(int64)
+	info.addrBase = uint64(base)
+	base, _ = e.Val(dwarf.AttrLoclistsBase).(int64)
+	info.listBase = uint64(base)
+	return info
+}
+
+// address returns an address of .debug_addr (DWARF 5, 7.27).
+func (u *unitInfo) address(index uint64) (uint64, error) {
+	data, err := u.file.Section("addr")
+	if err != nil {
+		return 0, err
+	}
+	if size := uint64(len(data)); u.addrBase > size || index >= (size-u.addrBase)/8 {
+		return 0, fmt.Errorf("address %d of .debug_addr is outside", index)
+	}
+	b := debuginfo.Buffer{Data: data, At: int(u.addrBase + 8*index)}
+	return b.Uint(8), b.Err
+}
+
+// expression returns the expression that an attribute has at an address, nil for none there.
+func (u *unitInfo) expression(e *dwarf.Entry, attribute dwarf.Attr, pc uint64) ([]byte, error) {
+	f := e.AttrField(attribute)
+	if f == nil {
+		return nil, nil
+	}
+	switch v := f.Val.(type) {
+	case []byte:
+		return v, nil
+	case int64: // an offset
+		if u.Version >= 5 {
+			return u.find(uint64(v), pc)
+		}
+		return u.findOld(uint64(v), pc)
+	case uint64: // an index into the unit's lists
+		at, err := u.list(v)
+		if err != nil {
+			return nil, err
+		}
+		return u.find(at, pc)
+	}
+	return nil, fmt.Errorf("a location of class %v", f.Class)
+}
+
+// list returns where a list begins: offsets, relative to the first of them, precede the lists.
+// debug/dwarf does not follow these.
+func (u *unitInfo) list(index uint64) (uint64, error) {
+	data, err := u.file.Section("loclists")
+	if err != nil {
+		return 0, err
+	}
+	if size := uint64(len(data)); u.listBase > size || index >= (size-u.listBase)/4 {
+		return 0, fmt.Errorf("list of locations number %d is outside", index)
+	}
+	b := debuginfo.Buffer{Data: data, At: int(u.listBase + 4*index)}
+	return u.listBase + b.Uint(4), b.Err
+}
+
+// maxEntries bounds a list.
+const maxEntries = 1 << 16
+
+var errList = errors.New("a list of locations that has no end")
+
+// findOld reads .debug_loc: DWARF 4, 2.6.2.
+func (u *unitInfo) findOld(at, pc uint64) ([]byte, error) {
+	b, err := u.section("loc", at)
+	if err != nil {
+		return nil, err
+	}
+	base := u.low
+	for range maxEntries {
+		from, to := b.Uint(8), b.Uint(8)
+		switch {
+		case b.Err != nil:
+			return nil, fmt.Errorf("list of locations at %#x: %w", at, b.Err)
+		case from == 0 && to == 0:
+			return nil, nil
+		case from == ^uint64(0):
+			base = to
+			continue
+		}
+		expr := b.Bytes(b.Uint(2))
+		if base+from <= pc && pc < base+to {
+			return expr, b.Err
+		}
+	}
+	return nil, errList
+}
+
+func (u *unitInfo) section(name string, at uint64) (*debuginfo.Buffer, error) {
+	data, err := u.file.Section(name)
+	if err != nil {
+		return nil, err
+	}
+	if at > uint64(len(data)) {
+		return nil, fmt.Errorf("list of locations at %#x is outside", at)
+	}
+	return &debuginfo.Buffer{Data: data, At: int(at)}, nil
+}
+
+// Entries of lists: DWARF 5, 7.7.3, and gcc's pairs of views.
+const (
+	lleEnd = iota
+	lleBaseAddressx
+	lleStartxEndx
+	lleStartxLength
+	lleOffsetPair
+	lleDefault
+	lleBaseAddress
+	lleStartEnd
+	lleStartLength
+	lleViewPair
+)
+
+// find reads .debug_loclists.
+func (u *unitInfo) find(at, pc uint64) ([]byte, error) {
+	b, err := u.section("loclists", at)
+	if err != nil {
+		return nil, err
+	}
+	base := u.low
+	var standard []byte
+	for range maxEntries {
+		var from, to uint64
+		var failed error
+		indexed := func() uint64 {
+			a, err := u.address(b.Uleb())
+			failed = errors.Join(failed, err)
+			return a
+		}
+		kind := b.Uint(1)
+		switch kind {
+		case lleEnd:
+			if b.Err == nil {
+				return standard, nil
+			}
+		case lleBaseAddressx:
+			base = indexed()
+		case lleBaseAddress:
+			base = b.Uint(8)
+		case lleStartxEndx:
+			from, to = indexed(), indexed()
+		case lleStartxLength:
+			from = indexed()
+			to = from + b.Uleb()
+		case lleOffsetPair:
+			from, to = base+b.Uleb(), base+b.Uleb()
+		case lleStartEnd:
+			from, to = b.Uint(8), b.Uint(8)
+		case lleStartLength:
+			from = b.Uint(8)
+			to = from + b.Uleb()
+		case lleViewPair:
+			b.Uleb()
+			b.Uleb()
+		case lleDefault:
+		default:
+			failed = fmt.Errorf("an entry of kind %#x", kind)
+		}
+		var expr []byte
+		switch kind {
+		case lleBaseAddressx, lleBaseAddress, lleViewPair, lleEnd:
+		default:
+			expr = b.Bytes(b.Uleb())
+		}
+		if failed = errors.Join(failed, b.Err); failed != nil {
+			return nil, fmt.Errorf("list of locations at %#x: %w", at, failed)
+		}
+		if kind == lleDefault {
+			standard = expr
+		} else if from <= pc && pc < to {
+			return expr, nil
+		}
+	}
+	return nil, errList
+}
+
+// Languages: DWARF 5, 7.12, and its later additions.
+const (
+	langCPlusPlus   = 0x0004
+	langGo          = 0x0016
+	langCPlusPlus03 = 0x0019
+	langCPlusPlus11 = 0x001a
+	langCPlusPlus14 = 0x0021
+	langCPlusPlus17 = 0x002a
+	langCPlusPlus20 = 0x002b
+)
