@@ -107,6 +107,8 @@ func (k *kernelEvents) comm(c [16]byte) string {
 
 func (k *kernelEvents) lost() (uint64, error) { return k.kernel.Lost() }
 
+func (k *kernelEvents) lostByCPU() ([]uint64, error) { return k.kernel.LostByCPU() }
+
 func (k *kernelEvents) filtered() (uint64, error) { return k.kernel.Filtered() }
 
 func (k *kernelEvents) stop() error { return k.end(k.kernel.Stop) }

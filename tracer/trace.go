@@ -12,6 +12,7 @@ type Tracer struct {
 type events interface {
 	next(context.Context) (*Event, error)
 	lost() (uint64, error)
+	lostByCPU() ([]uint64, error)
 	ended() <-chan struct{}
 	filtered() (uint64, error)
 	stop() error
@@ -47,6 +48,9 @@ func (t *Tracer) Filtered() (uint64, error) { return t.engine.filtered() }
 // Lost returns how many events found the buffer full so far. Together with the events
 // returned, and Filtered, it is every hit: after Stop, exactly.
 func (t *Tracer) Lost() (uint64, error) { return t.engine.lost() }
+
+// LostByCPU returns what Lost is the sum of, indexed by CPU. It is nil after Close.
+func (t *Tracer) LostByCPU() ([]uint64, error) { return t.engine.lostByCPU() }
 
 // Ended returns a channel that is closed when the last process of the target has ended. It is nil,
 // on which nothing ever comes, unless Target.Follow or Options.Later makes the Tracer look.

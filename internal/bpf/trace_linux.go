@@ -164,6 +164,18 @@ func (t *Tracer) watch(ctx context.Context) {
 // Lost returns how many events found the ring full.
 func (t *Tracer) Lost() (uint64, error) { return t.read(missedLost) }
 
+// LostByCPU is Lost for each CPU, nil after Close.
+func (t *Tracer) LostByCPU() ([]uint64, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed || t.missed == nil {
+		return nil, nil
+	}
+	var lost []uint64
+	_, err := sum(t.missed, missedLost, &lost)
+	return lost, err
+}
+
 // Filtered returns how many hits had a condition that does not hold.
 func (t *Tracer) Filtered() (uint64, error) { return t.read(missedFiltered) }
 

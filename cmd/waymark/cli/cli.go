@@ -95,6 +95,7 @@ func newRoot(env *Env) *cobra.Command {
 		newStatCommand(env),
 		newTraceCommand(env),
 		newLatencyCommand(env),
+		newRecordCommand(env),
 		newLinkCommand(env),
 		newBuildCommand(env),
 		newVetCommand(env),

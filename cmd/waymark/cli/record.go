@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+const recordLong = `Record the hits of markers in a trace on disk.
+
+The trace is a directory in the Common Trace Format, with one file of events a CPU: waymark report prints
+it, and babeltrace2 and Trace Compass open it. What is on disk is a valid trace at any
+time, also when waymark is killed, which loses the last second, or when the disk is full, which
+ends the recording. docs/record.md says what a trace holds.
+
+Patterns, targets, --where, --str, Ctrl-C, -d and what -- COMMAND means are as with trace.
+Without -o it makes a directory waymark-DATE-TIME; one that holds something is refused.
+
+On a terminal a line says how it is going. Events that were lost are counted by CPU and reason,
+here and in the trace.`
+
+const recordExample = `  waymark record -p 1234 -o trace 'http:*'     some markers of a process, until Ctrl-C
+  waymark record -d 10s -p 12,34               ten seconds of two processes
+  waymark record -o trace -- ./server          from the first instruction on
+  waymark report trace                         print what was recorded
+  babeltrace2 trace                            so does another tool`
+
+type recordOptions struct {
+	watchFlags
+	count  uint64
+	str    []string
+	max    int
+	buffer byteSize
+}
+
+func newRecordCommand(env *Env) *cobra.Command {
+	o := recordOptions{max: 256, buffer: 16 << 20}
+	cmd := &cobra.Command{
+		Use:     "record [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark record [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
+		Short:   "Record the hits of markers in a trace on disk",
+		Long:    recordLong,
+		Example: recordExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sel, err := o.selection(cmd, args)
+			if err != nil {
+				return err
+			}
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			return runRecord(cmd.Context(), env, &o, sel)
+		},
+	}
+	o.add(cmd)
+	flags := cmd.Flags()
+	flags.Lookup("output").Usage = "write the trace to the directory `DIR`"
+	flags.Lookup("json").Usage = "print the summary as JSON: docs/json.md"
+	flags.Uint64VarP(&o.count, "count", "n", 0, "end after `COUNT` events")
+	flags.StringSliceVar(&o.str, "str", nil, "arguments that point to text: `arg1`, or arg1:arg2 with its length")
+	flags.IntVar(&o.max, "max-string", o.max, "record at most `N` bytes of a string, up to 4096")
+	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer between kernel and waymark, up to 1G")
+	complete(cmd, &o.watchFlags)
+	return cmd
+}
+
+func (o *recordOptions) check(cmd *cobra.Command) error {
+	if o.out == "-" {
+		return usage("such as -o trace", "a trace is a directory, which standard output cannot be")
+	}
+	if o.out == "" {
+		o.out = time.Now().Format("waymark-20060102-150405")
+	}
+	t := traceOptions{watchFlags: o.watchFlags, count: o.count, str: o.str, max: o.max}
+	return t.check(cmd)
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/waymark-trace/waymark/recording"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// recordSource is an engine's end of a recording. Next is for one goroutine, the other methods for any.
+type recordSource interface {
+	// channel names the files that its events go to, and reasons why it loses events.
+	channel() (name string, reasons []string)
+	// Next returns the next event, and io.EOF after Stop when all were returned.
+	Next(context.Context) (*tracer.Event, error)
+	// losses tells the channel how many events each CPU has lost so far, a count for each of the reasons.
+	losses(*recording.Channel) error
+	// Ended returns a channel that is closed when there is nobody left to wait for; it may be nil.
+	Ended() <-chan struct{}
+	Stop() error
+	Close() error
+}
+
+// kernelSource is the kernel's engine.
+type kernelSource struct{ *tracer.Tracer }
+
+func (kernelSource) channel() (string, []string) { return "kernel", []string{"buffer_full"} }
+
+func (k kernelSource) losses(c *recording.Channel) error {
+	lost, err := k.LostByCPU()
+	for cpu, n := range lost {
+		if err == nil {
+			err = c.SetLost(cpu, n)
+		}
+	}
+	return err
+}
+
+// sources attaches the engines that the options ask for.
+func (s *session) sources(o *recordOptions) ([]recordSource, error) {
+	events, err := tracer.Trace(s.target, s.markers, &tracer.Options{
+		Where: o.where, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer), UserCounters: bool(o.refcount), Later: s.later,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []recordSource{kernelSource{events}}, nil
+}

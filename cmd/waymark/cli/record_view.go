@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/recording"
+)
+
+// recordView says how a recording is going and how it went.
+type recordView struct {
+	env   *Env
+	out   *output
+	o     *recordOptions
+	shown bool
+	last  uint64 // events at the last line
+	at    time.Duration
+}
+
+func newRecordView(env *Env, out *output, o *recordOptions) *recordView {
+	return &recordView{env: env, out: out, o: o}
+}
+
+// progress shows a line on a terminal, in place of the last one.
+func (v *recordView) progress(r *recorder) {
+	if !isTerminal(v.env.Stderr) {
+		return
+	}
+	n, now, stats := r.received.Load(), r.s.elapsed(), r.trace.Stats()
+	line := fmt.Sprintf("waymark: %s, %s, %d lost, %s, %s", plural(n, "event"), rateText(perSecond(n-v.last, now-v.at)),
+		stats.Total(), bytesText(stats.Bytes), seconds(now))
+	v.last, v.at = n, now
+	v.env.mu.Lock()
+	defer v.env.mu.Unlock()
+	fmt.Fprint(v.env.Stderr, "\r\x1b[K"+printable(line))
+	v.shown = true
+}
+
+// done takes the line back.
+func (v *recordView) done() {
+	v.env.mu.Lock()
+	defer v.env.mu.Unlock()
+	if v.shown {
+		fmt.Fprint(v.env.Stderr, "\r\x1b[K")
+		v.shown = false
+	}
+}
+
+// jsonRecording is what record --json prints.
+type jsonRecording struct {
+	Recording struct {
+		Trace     string     `json:"trace"`
+		Events    uint64     `json:"events"`
+		Lost      uint64     `json:"lost"`
+		Unwritten uint64     `json:"unwritten"`
+		Bytes     uint64     `json:"bytes"`
+		Elapsed   float64    `json:"elapsed_s"`
+		End       end        `json:"end"`
+		Losses    []jsonLoss `json:"losses,omitempty"`
+	} `json:"recording"`
+}
+
+type jsonLoss struct {
+	Channel string `json:"channel"`
+	CPU     int    `json:"cpu"`
+	Reason  string `json:"reason"`
+	Count   uint64 `json:"count"`
+}
+
+func (v *recordView) summary(r *recorder, why end) error {
+	stats, elapsed := r.trace.Stats(), r.s.elapsed()
+	// What the channels lost themselves was received, and is in stats.Lost.
+	saved := stats.Events - stats.Unsaved
+	var own uint64
+	for _, l := range stats.Lost {
+		if l.Reason == recording.Late || l.Reason == recording.Kinds {
+			own += l.Count
+		}
+	}
+	unwritten := r.received.Load() - min(saved+own, r.received.Load())
+	if v.o.json {
+		var j jsonRecording
+		s := &j.Recording
+		s.Trace, s.Events, s.Lost, s.Unwritten = v.o.out, saved, stats.Total(), unwritten
+		s.Bytes, s.Elapsed, s.End = stats.Bytes, elapsed.Seconds(), why
+		for _, l := range stats.Lost {
+			s.Losses = append(s.Losses, jsonLoss(l))
+		}
+		return writeJSON(v.out, &j)
+	}
+	v.env.message("%s, %d lost, in %s: %s in %s", plural(saved, "event"), stats.Total(), seconds(elapsed), bytesText(stats.Bytes), v.o.out)
+	for _, l := range stats.Lost {
+		v.env.message("lost on CPU %d: %d, %s", l.CPU, l.Count, strings.ReplaceAll(l.Reason, "_", " "))
+	}
+	if unwritten > 0 {
+		v.env.message("%s received and not written", plural(unwritten, "event"))
+	}
+	if stats.Total() > 0 {
+		v.env.hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
+	}
+	return nil
+}
+
+// bytesText is a number of bytes for people.
+func bytesText(n uint64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	x, i := float64(n), 0
+	for x >= 1024 && i < len(units)-1 {
+		x, i = x/1024, i+1
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", x, units[i])
+}
+
+// circumstances are what the trace says of the session.
+func (s *session) circumstances() []ctf.EnvEntry {
+	env := []ctf.EnvEntry{recording.Text("target", s.named)}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		env = append(env, recording.Text("tracer_version", info.Main.Version))
+	}
+	for i, f := range files(s.markers) {
+		env = append(env, recording.Text(fmt.Sprintf("executable_%d", i), f.Path))
+		if f.BuildID != "" {
+			env = append(env, recording.Text(fmt.Sprintf("build_id_%d", i), f.BuildID))
+		}
+	}
+	for i, pid := range s.target.PIDs {
+		env = append(env, recording.Number(fmt.Sprintf("pid_%d", i), int64(pid)))
+	}
+	return env
+}
+
+func explainDirectory(dir string, err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return withHint(err, "give another directory, or remove %s first", dir)
+	}
+	return err
+}
+
+// explainDisk adds what helps when a trace could not be written.
+func explainDisk(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return withHint(err, "what was written until then is a valid trace; make room, or give -o another file system")
+	}
+	return err
+}

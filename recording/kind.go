@@ -1,0 +1,131 @@
+package recording
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// kind is the events of a marker whose values have the same forms.
+type kind struct {
+	class *ctf.EventClass
+	forms []form
+}
+
+// form is how a value is written: its kind, and what is the matter with it.
+type form struct {
+	kind   field.Kind
+	matter matter
+}
+
+type matter byte
+
+const (
+	plain   matter = iota
+	withNUL        // a string that CTF's own strings cannot hold
+	cut            // the beginning of a longer one
+	missing        // there is an error instead
+)
+
+// maxKinds bounds what a target that makes up values can ask for.
+const maxKinds = 16 << 10
+
+var errKinds = errors.New("too many kinds of events")
+
+// formOf returns the form of an event's value.
+func formOf(f *tracer.Field, v *tracer.Value) form {
+	k := f.KindOf(v)
+	switch {
+	case v.Err != nil || f.Unavailable != nil || k == field.Invalid || int(k) > int(field.Pointer):
+		return form{field.Invalid, missing}
+	case !k.HasLength():
+		return form{k, plain}
+	case v.Len != len(v.Text):
+		return form{k, cut}
+	case k == field.String && bytes.IndexByte(v.Text, 0) >= 0:
+		return form{k, withNUL}
+	}
+	return form{k, plain}
+}
+
+// kind returns the kind of an event. The caller holds mu.
+func (c *Channel) kind(e *tracer.Event) (*kind, error) {
+	fields := e.Marker.Fields
+	if len(e.Values) != len(fields) {
+		return nil, fmt.Errorf("marker %s: %d values for %d fields", e.Marker.FullName(), len(e.Values), len(fields))
+	}
+	c.key = c.key[:0]
+	for i := range fields {
+		f := formOf(&fields[i], &e.Values[i])
+		c.key = append(c.key, byte(f.kind), byte(f.matter))
+	}
+	k := c.kinds[e.Marker][string(c.key)]
+	if k != nil {
+		return k, nil
+	}
+	if c.events == maxKinds {
+		return nil, errKinds
+	}
+	c.events++
+	k = &kind{}
+	for i := range fields {
+		k.forms = append(k.forms, form{field.Kind(c.key[2*i]), matter(c.key[2*i+1])})
+	}
+	payload, names := &ctf.Struct{}, newNames(fields, k.forms)
+	for i, f := range k.forms {
+		payload.Fields = append(payload.Fields, f.types(names[i], &fields[i])...)
+	}
+	var err error
+	if k.class, err = c.trace.EventClass(c.class, e.Marker.FullName(), payload); err != nil {
+		return nil, err
+	}
+	if err := c.describe(k, e.Marker); err != nil {
+		return nil, err
+	}
+	if c.kinds[e.Marker] == nil {
+		c.kinds[e.Marker] = map[string]*kind{}
+	}
+	c.kinds[e.Marker][string(c.key)] = k
+	return k, nil
+}
+
+// description is what the types of CTF do not say of a kind of events: an entry of the environment, as JSON, whose
+// name is that of describedAs.
+type description struct {
+	Format string             `json:"format,omitempty"`
+	Fields []fieldDescription `json:"fields"`
+}
+
+type fieldDescription struct {
+	Name string     `json:"name"`
+	Type string     `json:"type,omitempty"`
+	Kind field.Kind `json:"kind"` // the field's, whatever a value's is
+	Verb string     `json:"verb,omitempty"`
+	// As is the kind of the value when it is another one.
+	As field.Kind `json:"as,omitzero"`
+}
+
+// describedAs is the name in the environment of what describes a kind of events.
+func describedAs(e *ctf.EventClass) string { return fmt.Sprintf("waymark_%d_%d", e.Stream.ID, e.ID) }
+
+func (c *Channel) describe(k *kind, m *tracer.Marker) error {
+	d := description{Format: m.Format}
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		fd := fieldDescription{Name: f.Name, Type: f.Type, Kind: f.Kind, Verb: f.Verb}
+		if as := k.forms[i].kind; as != f.Kind {
+			fd.As = as
+		}
+		d.Fields = append(d.Fields, fd)
+	}
+	text, err := json.Marshal(&d)
+	if err == nil {
+		c.trace.AddEnv(Text(describedAs(k.class), string(text)))
+	}
+	return err
+}

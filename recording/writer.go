@@ -1,0 +1,143 @@
+package recording
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/waymark-trace/waymark/ctf"
+)
+
+// Options say what a trace is like.
+type Options struct {
+	// Offset is what the clock of events, Event.Monotonic, is behind the time since 1970. 0: that of
+	// CLOCK_MONOTONIC now.
+	Offset time.Duration
+	// Env is what readers see of the circumstances, besides host, kernel and boot.
+	Env []ctf.EnvEntry
+	// PacketSize is ctf.Options.PacketSize.
+	PacketSize int
+}
+
+// Writer records a trace. Its methods may be called from several goroutines.
+type Writer struct {
+	trace *ctf.Writer
+
+	mu       sync.Mutex
+	channels []*Channel
+}
+
+// Create begins a trace in a directory, which it makes, or which has to be empty.
+func Create(dir string, o *Options) (*Writer, error) {
+	offset := o.Offset
+	if offset == 0 {
+		offset = wallOffset()
+	}
+	clock := ctf.Clock{
+		Name: clockName, UUID: bootID(), Description: "CLOCK_MONOTONIC", Freq: uint64(time.Second), Precision: 1,
+		OffsetSeconds: int64(offset / time.Second), Offset: uint64(offset % time.Second),
+	}
+	if offset%time.Second < 0 {
+		clock.OffsetSeconds--
+		clock.Offset += uint64(time.Second)
+	}
+	trace, err := ctf.Create(dir, &ctf.Options{Clock: clock, Env: append(host(), o.Env...), PacketSize: o.PacketSize})
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{trace: trace}, nil
+}
+
+const clockName = "monotonic"
+
+// host says where this is.
+func host() []ctf.EnvEntry {
+	env := []ctf.EnvEntry{
+		Text("domain", "ust"), // user space, for readers that treat LTTng's two domains differently
+		Text("tracer_name", "waymark"),
+	}
+	if name, err := os.Hostname(); err == nil {
+		env = append(env, Text("hostname", name))
+	}
+	return append(env, system()...)
+}
+
+// Text is an entry of Options.Env.
+func Text(name, text string) ctf.EnvEntry {
+	return ctf.EnvEntry{Name: name, Text: text, IsText: true}
+}
+
+// Number is an entry of Options.Env.
+func Number(name string, n int64) ctf.EnvEntry { return ctf.EnvEntry{Name: name, Number: n} }
+
+// Flush writes what is in memory. A process that is killed loses what was recorded after the last one, but for
+// full packets.
+func (w *Writer) Flush() error {
+	for _, c := range w.all() {
+		if err := c.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close writes the rest and ends the trace. No channel may be in use.
+func (w *Writer) Close() error { return w.trace.Close() }
+
+func (w *Writer) all() []*Channel {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.channels[:len(w.channels):len(w.channels)]
+}
+
+// Stats is what a trace has so far.
+type Stats struct {
+	Events  uint64 // recorded
+	Unsaved uint64 // of them, still in memory: after an error they are lost
+	Bytes   uint64 // on disk, without the metadata
+	Lost    []Loss // in the order of channels, CPUs and reasons
+}
+
+// Loss is how many events one CPU lost for one reason.
+type Loss struct {
+	Channel string
+	CPU     int
+	Reason  string
+	Count   uint64
+}
+
+// Total returns how many events were lost.
+func (s *Stats) Total() (n uint64) {
+	for _, l := range s.Lost {
+		n += l.Count
+	}
+	return n
+}
+
+// Stats returns what the trace has so far.
+func (w *Writer) Stats() Stats {
+	var s Stats
+	for _, c := range w.all() {
+		c.stats(&s)
+	}
+	return s
+}
+
+// Channel begins a group of streams, one a CPU, whose files have its name. Reasons are why its source loses
+// events, as words; Late and Kinds are its own. All packets carry these counts, and their sum as the number of discarded events.
+func (w *Writer) Channel(name string, reasons ...string) (*Channel, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.channels {
+		if c.name == name {
+			return nil, fmt.Errorf("a second channel %s: %w", name, os.ErrExist)
+		}
+	}
+	c, err := newChannel(w.trace, name, append(reasons[:len(reasons):len(reasons)], Late, Kinds))
+	if err != nil {
+		return nil, err
+	}
+	w.channels = append(w.channels, c)
+	return c, nil
+}
