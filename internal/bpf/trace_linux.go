@@ -168,7 +168,7 @@ func (t *Tracer) Lost() (uint64, error) { return t.read(missedLost) }
 func (t *Tracer) LostByCPU() ([]uint64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed || t.missed == nil {
+	if t.maps == nil || t.missed == nil {
 		return nil, nil
 	}
 	var lost []uint64
