@@ -5,6 +5,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/patch"
+	"github.com/waymark-trace/waymark/internal/point"
 )
 
 var (
@@ -18,7 +19,7 @@ var (
 // Arm makes the marker call its probes. Calls nest: three calls need three of Disarm.
 func (m *Marker) Arm() error {
 	if m.magic != [2]uint64{magic0, magic1} {
-		return errors.New("arming a marker that no function of package marker made")
+		return field.Wrap("arming", point.NotMade("marker", nil))
 	}
 	s := m.stateOf()
 	s.arming.Lock()

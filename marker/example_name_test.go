@@ -46,11 +46,13 @@ func ExampleProbe_Pending() {
 	// Output: true <nil>
 }
 
+func refuse(id int) { panic("no such order") }
+
 // A probe that panics is disconnected. The program goes on, and so do the other probes.
 func ExampleOnProblem() {
 	marker.OnProblem(func(err error) { fmt.Println(err) })
 	defer marker.OnProblem(nil)
-	try(orderPlaced.Register(func(id int) { panic("no such order") }))
+	try(orderPlaced.Register(refuse))
 	other := try(orderPlaced.Register(func(id int) { fmt.Println("order", id) }))
 	defer other.Unregister()
 	_ = orderPlaced.Arm()
@@ -58,7 +60,7 @@ func ExampleOnProblem() {
 	orderPlaced.Mark(8)
 	_ = orderPlaced.Disarm()
 	// Output:
-	// marker "shop:order_placed": probe panicked and was disconnected: no such order
+	// marker "shop:order_placed": probe github.com/waymark-trace/waymark/marker_test.refuse panicked and was disconnected: no such order
 	// order 7
 	// order 8
 }

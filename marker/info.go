@@ -49,7 +49,7 @@ func All() []Info {
 		if len(n.markers) == 0 && len(n.probes) > 0 {
 			i := Info{Name: full, Armed: n.arms, Pending: true}
 			for _, p := range n.probes {
-				i.Probes = append(i.Probes, p.byName.funcName())
+				i.Probes = append(i.Probes, p.byName.FuncName())
 			}
 			all = append(all, i)
 		}
@@ -68,11 +68,7 @@ func (m *Marker) Info() Info {
 	if s != nil {
 		i.Armed, i.Hits, i.Nested, i.Panics = s.Arms(), s.Hits(), s.Nested(), s.Panics()
 		for _, p := range s.Probes() {
-			if b, ok := p.Event.(*byName); ok {
-				i.Probes = append(i.Probes, b.funcName())
-			} else {
-				i.Probes = append(i.Probes, point.FuncName(point.Entry(p.Func)))
-			}
+			i.Probes = append(i.Probes, p.FuncName())
 		}
 		if d := s.declared.Load(); d != nil {
 			i.Fields, i.Err = d.fields, d.err

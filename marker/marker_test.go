@@ -2,6 +2,7 @@ package marker_test
 
 import (
 	"errors"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -99,6 +100,15 @@ func TestWrongDeclarations(t *testing.T) {
 	if _, err := zero.Register(func() {}); err == nil {
 		t.Error("a probe was registered at the zero marker")
 	}
+	var zero2 marker.Marker2[int, string] //waymark:ignore as above
+	isHere := regexp.MustCompile(`a marker of \(int, string\), used at .*/marker_test.go:\d+, was not made by marker.New2`)
+	if _, err := zero2.Register(func(int, string) {}); err == nil || !isHere.MatchString(err.Error()) {
+		t.Errorf("registering at a zero marker: %v", err)
+	}
+	isHere = regexp.MustCompile(`arming: a marker, used at .*/marker_test.go:\d+, was not made by marker.NewN`)
+	if err := zero2.Arm(); err == nil || !isHere.MatchString(err.Error()) {
+		t.Errorf("arming a zero marker: %v", err)
+	}
 }
 
 func TestPanickingProbe(t *testing.T) {
@@ -123,6 +133,38 @@ func TestPanickingProbe(t *testing.T) {
 		t.Errorf("reported %q, want the panic once", reported)
 	}
 }
+
+type nilled struct{ cause error }
+
+func (n *nilled) Error() string { return n.cause.Error() }
+
+// What the probe panicked with must not take the program along when it is looked at.
+func TestPanicWithTypedNil(t *testing.T) {
+	var reported []error
+	marker.OnProblem(func(err error) { reported = append(reported, err) })
+	defer marker.OnProblem(nil)
+	_, err := panics.Register(panicWithTypedNil)
+	must(t, err)
+	calls := 0
+	p, err := panics.Register(func(int) { calls++ })
+	must(t, err)
+	defer p.Unregister()
+	must(t, panics.Arm())
+	panics.Mark(1)
+	must(t, panics.Disarm())
+	if calls != 1 || len(reported) != 1 {
+		t.Fatalf("the other probe was called %d times, reported %q", calls, reported)
+	}
+	if got := reported[0].Error(); !strings.HasSuffix(got, "marker_test.panicWithTypedNil panicked and was disconnected: a value of type *marker_test.nilled") {
+		t.Errorf("reported %s", got)
+	}
+	var panicked *marker.PanicError
+	if !errors.As(reported[0], &panicked) || !strings.Contains(string(panicked.Stack), "marker_test.panicWithTypedNil(") {
+		t.Errorf("the stack does not lead to the probe: %+v", panicked)
+	}
+}
+
+func panicWithTypedNil(int) { panic((*nilled)(nil)) }
 
 func TestGoexitInProbe(t *testing.T) {
 	p, err := deep.Register(func(int) { runtime.Goexit() })

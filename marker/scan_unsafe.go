@@ -63,7 +63,7 @@ func isWhole(s string) bool { return (unsafe.StringData(s) != nil) == (len(s) > 
 
 func (m *Marker) address() uintptr { return uintptr(unsafe.Pointer(m)) }
 
-// funcName returns the name of the probe's function.
-func (b *byName) funcName() string {
+// FuncName returns the name of the probe's function.
+func (b *byName) FuncName() string {
 	return point.FuncName(point.Entry(*(*point.Func)(unsafe.Pointer(&b.fn))))
 }

@@ -1,7 +1,6 @@
 package marker
 
 import (
-	"errors"
 	"reflect"
 	"strconv"
 	"sync"
@@ -36,7 +35,7 @@ type declaration struct {
 func declare(m *Marker, fn reflect.Type) *declaration {
 	d := &declaration{}
 	if m.magic != [2]uint64{magic0, magic1} {
-		d.err = errors.New("marker was not made by marker.New" + strconv.Itoa(fn.NumIn()))
+		d.err = point.NotMade("marker", fn)
 		return d
 	}
 	for i := range fn.NumIn() {

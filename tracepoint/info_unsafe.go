@@ -61,7 +61,7 @@ func (m *Tracepoint) Info() Info {
 		i.Args, i.Err = s.args, s.err
 		i.Armed, i.Hits, i.Nested, i.Panics = s.Arms(), s.Hits(), s.Nested(), s.Panics()
 		for _, p := range s.Probes() {
-			i.Probes = append(i.Probes, point.FuncName(point.Entry(p.Func)))
+			i.Probes = append(i.Probes, p.FuncName())
 		}
 	}
 	return i

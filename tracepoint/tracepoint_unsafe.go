@@ -76,7 +76,7 @@ func (m *Tracepoint) learn(fn any) *state {
 		s.args = append(s.args, t.In(i).String())
 	}
 	if m.magic != [2]uint64{magic0, magic1} {
-		s.err = errors.New("tracepoint was not made by tracepoint.New" + strconv.Itoa(t.NumIn()))
+		s.err = point.NotMade("tracepoint", t)
 	} else if _, _, err := field.ParseName(m.name); err != nil {
 		s.err = field.Wrap(m.quoted(), err)
 	}

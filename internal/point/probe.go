@@ -1,9 +1,6 @@
 package point
 
 import (
-	"errors"
-	"reflect"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/waymark-trace/waymark/internal/problem"
@@ -15,7 +12,7 @@ type Probe struct {
 	Point string
 	// Event is set on a probe that takes the arguments of any point; what it holds is the
 	// point's own business. Otherwise Func is a function of the point's own argument types.
-	Event any
+	Event interface{ FuncName() string }
 	Func  Func
 
 	// Arms is the armed word of a point that is armed as long as the probe is connected; nil
@@ -31,6 +28,14 @@ type Probe struct {
 
 // Dead reports whether the probe was disconnected after the caller loaded the list.
 func (p *Probe) Dead() bool { return p.dead.Load() }
+
+// FuncName returns the name of the probe's function.
+func (p *Probe) FuncName() string {
+	if p.Event != nil {
+		return p.Event.FuncName()
+	}
+	return FuncName(Entry(p.Func))
+}
 
 // Disconnect takes the probe off its point's list and reports whether it was on it. Calls in
 // progress go on: see Wait.
@@ -54,19 +59,6 @@ func (p *Probe) Panicked(v any) {
 		if p.Gone != nil {
 			p.Gone()
 		}
-		problem.Report(errors.New(p.Point + ": probe panicked and was disconnected: " + panicText(v)))
+		problem.Report(&problem.PanicError{Point: p.Point, Probe: p.FuncName(), Value: v, Stack: problem.Stack()})
 	}
-}
-
-// panicText says what a probe panicked with.
-func panicText(v any) string {
-	switch v := v.(type) {
-	case error:
-		return v.Error()
-	case string:
-		return v
-	case int:
-		return strconv.Itoa(v)
-	}
-	return "a value of type " + reflect.TypeOf(v).String()
 }

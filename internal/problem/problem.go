@@ -4,7 +4,8 @@ import "sync/atomic"
 
 var hook atomic.Pointer[func(error)]
 
-// OnProblem sets the function that Report calls; nil is the default, a line to standard error.
+// OnProblem sets the function that Report calls; nil is the default, which prints to standard
+// error: a line, and the stack of a panic.
 func OnProblem(report func(error)) { hook.Store(&report) }
 
 // Report tells of a point whose declaration is wrong and of a probe that panicked. A hook
@@ -20,4 +21,7 @@ func Report(err error) {
 		return
 	}
 	print("waymark: ", err.Error(), "\n") // to standard error, without package os
+	if p, ok := err.(*PanicError); ok {
+		print(string(p.Stack), "\n")
+	}
 }
