@@ -18,12 +18,15 @@ type byName struct {
 
 // Register connects fn to every marker of this name, as declared, with its provider where it
 // has one, and to those that appear later: a probe may be registered before the package
-// of its marker is initialized. Until a marker is found the probe is [Probe.Pending].
+// of its marker is initialized. Until a marker is found the probe is [Probe.Pending], for ever if
+// the name is wrong, and the program's data is searched for it: after a millisecond, then at
+// growing intervals and at last every second, a fraction of a millisecond each time.
 //
 // The format must be the marker's, exactly; an empty one accepts any, and fn looks at
 // [Event.Format]. data is fn's own: [Event.Data] returns it.
 //
-// Registering does not arm: see [Arm] and [Marker.Arm].
+// Registering does not arm: see [Arm] and [Marker.Arm]. The package documentation says what a
+// probe may do.
 func Register(name, format string, fn func(*Event), data any) (*Probe, error) {
 	doing := "registering a probe of marker " + strconv.Quote(name)
 	if fn == nil {

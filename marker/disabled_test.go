@@ -42,7 +42,7 @@ func disabledProgram() []byte {
 	return b.Bytes()
 }
 
-// While nobody is connected, a Mark is a load of the armed word, a test and a branch, and
+// While it is not armed, a Mark is a load of the armed word, a test and a branch, and
 // nothing is called before them.
 func TestDisabledCode(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {

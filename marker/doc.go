@@ -29,7 +29,7 @@
 //
 // # Cost
 //
-// While nobody is connected, Mark is a load, a test and a branch that is not taken: no call, no
+// While it is not armed, Mark is a load, a test and a branch that is not taken: no call, no
 // lock, no allocation, half a nanosecond or less. It is inlined at every arity, except into
 // functions of some thousand lines, where the compiler inlines next to nothing; there it is a call,
 // and link says so.

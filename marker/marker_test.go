@@ -58,7 +58,7 @@ func TestRegisterArmDisarm(t *testing.T) {
 	if want := []string{"one", "two"}; !slices.Equal(got, want) {
 		t.Errorf("calls %q, want %q", got, want)
 	}
-	if plain.Name() != "plain" || plain.Format() != "path %s attempt %d" {
+	if plain.Name() != "test:plain" || plain.Format() != "path %s attempt %d" {
 		t.Errorf("Name %q, Format %q", plain.Name(), plain.Format())
 	}
 }
@@ -75,6 +75,20 @@ func TestOrderOfProbes(t *testing.T) {
 	must(t, silent.Disarm())
 	if !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("probes called in order %v", got)
+	}
+}
+
+// Every Name of a marker is the one to ask for it by.
+func TestNameIsAsDeclared(t *testing.T) {
+	var event string
+	p, err := marker.Register(silent.Name(), silent.Format(), func(e *marker.Event) { event = e.Name() }, nil)
+	must(t, err)
+	defer p.Unregister()
+	must(t, marker.Arm(silent.Name()))
+	silent.Mark()
+	must(t, marker.Disarm(silent.Name()))
+	if p.Pending() || event != silent.Name() || silent.Info().Name != silent.Name() {
+		t.Errorf("pending %t, names %q, %q, %q", p.Pending(), silent.Name(), event, silent.Info().Name)
 	}
 }
 

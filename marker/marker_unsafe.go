@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/point"
 	"github.com/waymark-trace/waymark/internal/stub"
@@ -65,22 +64,16 @@ const (
 	kernelHalf = point.KernelHalf
 )
 
-// Enabled reports whether anybody is connected. Guard with it what is too dear to compute
-// for nobody:
+// Enabled reports whether the marker is armed, by this process or by a kernel tracer: whether
+// Mark does more than to look. Guard with it what is too dear to compute for nobody:
 //
 //	if m.Enabled() {
 //		m.Mark(expensive())
 //	}
 func (m *Marker) Enabled() bool { return atomic.LoadUint32(&m.armed) != 0 }
 
-// Name returns the marker's name without its provider.
-func (m *Marker) Name() string {
-	_, name, err := field.ParseName(m.name)
-	if err != nil {
-		return m.name
-	}
-	return name
-}
+// Name returns the marker's name as declared, provider:name: what [Register] and [Arm] take.
+func (m *Marker) Name() string { return m.name }
 
 // Format returns the marker's format string.
 func (m *Marker) Format() string { return m.format }

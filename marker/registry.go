@@ -64,8 +64,8 @@ func (r *registry) addLocked(m *Marker) (problems []error) {
 	n := r.name(m.name)
 	n.markers = append(n.markers, m)
 	for range n.arms {
-		if err := m.stateOf().Arm(&m.armed); err != nil {
-			problems = append(problems, field.Wrap("arming "+m.quoted(), err))
+		if err := m.armNamed(); err != nil {
+			problems = append(problems, err)
 		}
 	}
 	for _, p := range n.probes {
@@ -156,11 +156,11 @@ func Arm(name string) error {
 		return field.Wrap("arming marker "+strconv.Quote(name), ErrUnknown)
 	}
 	for i, m := range n.markers {
-		if err := m.stateOf().Arm(&m.armed); err != nil {
+		if err := m.armNamed(); err != nil {
 			for _, armed := range n.markers[:i] {
-				armed.stateOf().Disarm(&armed.armed)
+				armed.disarmNamed()
 			}
-			return field.Wrap("arming "+m.quoted(), err)
+			return err
 		}
 	}
 	n.arms++
@@ -177,7 +177,26 @@ func Disarm(name string) error {
 	}
 	n.arms--
 	for _, m := range n.markers {
-		m.stateOf().Disarm(&m.armed)
+		if m.stateOf().named > n.arms { // fewer where arming failed
+			m.disarmNamed()
+		}
 	}
 	return nil
+}
+
+// armNamed arms a marker once more for its name; known is locked.
+func (m *Marker) armNamed() error {
+	s := m.stateOf()
+	if err := s.Arm(&m.armed); err != nil {
+		return field.Wrap("arming "+m.quoted(), err)
+	}
+	s.named++
+	return nil
+}
+
+// disarmNamed undoes one armNamed; known is locked.
+func (m *Marker) disarmNamed() {
+	s := m.stateOf()
+	s.named--
+	s.Disarm(&m.armed)
 }

@@ -21,7 +21,9 @@ type state struct {
 	declared atomic.Pointer[declaration]
 
 	arming sync.Mutex
-	arms   int // by Marker.Arm; those by name are counted with the name
+	arms   int // by Marker.Arm
+
+	named int // by name: what the name counts less what failed here; under known's lock
 }
 
 // declaration is what a marker's name, format and argument types come to.

@@ -19,8 +19,8 @@ func New0(name, format string) Marker0 {
 	return Marker0{Marker{magic: [2]uint64{magic0, magic1}, version: version, arity: 0, name: name, format: format}}
 }
 
-// Mark tells whoever is connected that the program came by here. While nobody is, it costs
-// a load, a test and a branch.
+// Mark tells probes and tracers that the program came by here. While the marker is not armed,
+// it costs a load, a test and a branch.
 func (m *Marker0) Mark() {
 	if atomic.LoadUint32(&m.armed) != 0 {
 		m.fire()
@@ -28,7 +28,7 @@ func (m *Marker0) Mark() {
 }
 
 // Register connects fn, which is called with the arguments of every Mark while the marker
-// is armed. See [Marker] for what a probe may do.
+// is armed. The package documentation says what a probe may do.
 func (m *Marker0) Register(fn func()) (*Probe, error) {
 	s := m.learn((func())(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
@@ -137,8 +137,8 @@ func New1[A Basic](name, format string) Marker1[A] {
 	return Marker1[A]{Marker{magic: [2]uint64{magic0, magic1}, version: version, arity: 1, name: name, format: format}}
 }
 
-// Mark tells whoever is connected that the program came by here. While nobody is, it costs
-// a load, a test and a branch.
+// Mark tells probes and tracers that the program came by here. While the marker is not armed,
+// it costs a load, a test and a branch.
 func (m *Marker1[A]) Mark(a A) {
 	if atomic.LoadUint32(&m.armed) != 0 {
 		m.fire(a)
@@ -146,7 +146,7 @@ func (m *Marker1[A]) Mark(a A) {
 }
 
 // Register connects fn, which is called with the arguments of every Mark while the marker
-// is armed. See [Marker] for what a probe may do.
+// is armed. The package documentation says what a probe may do.
 func (m *Marker1[A]) Register(fn func(A)) (*Probe, error) {
 	s := m.learn((func(A))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
@@ -255,8 +255,8 @@ func New2[A, B Basic](name, format string) Marker2[A, B] {
 	return Marker2[A, B]{Marker{magic: [2]uint64{magic0, magic1}, version: version, arity: 2, name: name, format: format}}
 }
 
-// Mark tells whoever is connected that the program came by here. While nobody is, it costs
-// a load, a test and a branch.
+// Mark tells probes and tracers that the program came by here. While the marker is not armed,
+// it costs a load, a test and a branch.
 func (m *Marker2[A, B]) Mark(a A, b B) {
 	if atomic.LoadUint32(&m.armed) != 0 {
 		m.fire(a, b)
@@ -264,7 +264,7 @@ func (m *Marker2[A, B]) Mark(a A, b B) {
 }
 
 // Register connects fn, which is called with the arguments of every Mark while the marker
-// is armed. See [Marker] for what a probe may do.
+// is armed. The package documentation says what a probe may do.
 func (m *Marker2[A, B]) Register(fn func(A, B)) (*Probe, error) {
 	s := m.learn((func(A, B))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
@@ -380,8 +380,8 @@ func New3[A, B, C Basic](name, format string) Marker3[A, B, C] {
 	return Marker3[A, B, C]{Marker{magic: [2]uint64{magic0, magic1}, version: version, arity: 3, name: name, format: format}}
 }
 
-// Mark tells whoever is connected that the program came by here. While nobody is, it costs
-// a load, a test and a branch.
+// Mark tells probes and tracers that the program came by here. While the marker is not armed,
+// it costs a load, a test and a branch.
 func (m *Marker3[A, B, C]) Mark(a A, b B, c C) {
 	if atomic.LoadUint32(&m.armed) != 0 {
 		m.fire(a, b, c)
@@ -389,7 +389,7 @@ func (m *Marker3[A, B, C]) Mark(a A, b B, c C) {
 }
 
 // Register connects fn, which is called with the arguments of every Mark while the marker
-// is armed. See [Marker] for what a probe may do.
+// is armed. The package documentation says what a probe may do.
 func (m *Marker3[A, B, C]) Register(fn func(A, B, C)) (*Probe, error) {
 	s := m.learn((func(A, B, C))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
@@ -508,8 +508,8 @@ func New4[A, B, C, D Basic](name, format string) Marker4[A, B, C, D] {
 	return Marker4[A, B, C, D]{Marker{magic: [2]uint64{magic0, magic1}, version: version, arity: 4, name: name, format: format}}
 }
 
-// Mark tells whoever is connected that the program came by here. While nobody is, it costs
-// a load, a test and a branch.
+// Mark tells probes and tracers that the program came by here. While the marker is not armed,
+// it costs a load, a test and a branch.
 func (m *Marker4[A, B, C, D]) Mark(a A, b B, c C, d D) {
 	if atomic.LoadUint32(&m.armed) != 0 {
 		m.fire(a, b, c, d)
@@ -517,7 +517,7 @@ func (m *Marker4[A, B, C, D]) Mark(a A, b B, c C, d D) {
 }
 
 // Register connects fn, which is called with the arguments of every Mark while the marker
-// is armed. See [Marker] for what a probe may do.
+// is armed. The package documentation says what a probe may do.
 func (m *Marker4[A, B, C, D]) Register(fn func(A, B, C, D)) (*Probe, error) {
 	s := m.learn((func(A, B, C, D))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
@@ -639,8 +639,8 @@ func New5[A, B, C, D, E Basic](name, format string) Marker5[A, B, C, D, E] {
 	return Marker5[A, B, C, D, E]{Marker{magic: [2]uint64{magic0, magic1}, version: version, arity: 5, name: name, format: format}}
 }
 
-// Mark tells whoever is connected that the program came by here. While nobody is, it costs
-// a load, a test and a branch.
+// Mark tells probes and tracers that the program came by here. While the marker is not armed,
+// it costs a load, a test and a branch.
 func (m *Marker5[A, B, C, D, E]) Mark(a A, b B, c C, d D, e E) {
 	if atomic.LoadUint32(&m.armed) != 0 {
 		m.fire(a, b, c, d, e)
@@ -648,7 +648,7 @@ func (m *Marker5[A, B, C, D, E]) Mark(a A, b B, c C, d D, e E) {
 }
 
 // Register connects fn, which is called with the arguments of every Mark while the marker
-// is armed. See [Marker] for what a probe may do.
+// is armed. The package documentation says what a probe may do.
 func (m *Marker5[A, B, C, D, E]) Register(fn func(A, B, C, D, E)) (*Probe, error) {
 	s := m.learn((func(A, B, C, D, E))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
@@ -773,8 +773,8 @@ func New6[A, B, C, D, E, F Basic](name, format string) Marker6[A, B, C, D, E, F]
 	return Marker6[A, B, C, D, E, F]{Marker{magic: [2]uint64{magic0, magic1}, version: version, arity: 6, name: name, format: format}}
 }
 
-// Mark tells whoever is connected that the program came by here. While nobody is, it costs
-// a load, a test and a branch.
+// Mark tells probes and tracers that the program came by here. While the marker is not armed,
+// it costs a load, a test and a branch.
 func (m *Marker6[A, B, C, D, E, F]) Mark(a A, b B, c C, d D, e E, f F) {
 	if atomic.LoadUint32(&m.armed) != 0 {
 		m.fire(a, b, c, d, e, f)
@@ -782,7 +782,7 @@ func (m *Marker6[A, B, C, D, E, F]) Mark(a A, b B, c C, d D, e E, f F) {
 }
 
 // Register connects fn, which is called with the arguments of every Mark while the marker
-// is armed. See [Marker] for what a probe may do.
+// is armed. The package documentation says what a probe may do.
 func (m *Marker6[A, B, C, D, E, F]) Register(fn func(A, B, C, D, E, F)) (*Probe, error) {
 	s := m.learn((func(A, B, C, D, E, F))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
@@ -910,8 +910,8 @@ func New7[A, B, C, D, E, F, G Basic](name, format string) Marker7[A, B, C, D, E,
 	return Marker7[A, B, C, D, E, F, G]{Marker{magic: [2]uint64{magic0, magic1}, version: version, arity: 7, name: name, format: format}}
 }
 
-// Mark tells whoever is connected that the program came by here. While nobody is, it costs
-// a load, a test and a branch.
+// Mark tells probes and tracers that the program came by here. While the marker is not armed,
+// it costs a load, a test and a branch.
 func (m *Marker7[A, B, C, D, E, F, G]) Mark(a A, b B, c C, d D, e E, f F, g G) {
 	if atomic.LoadUint32(&m.armed) != 0 {
 		m.fire(a, b, c, d, e, f, g)
@@ -919,7 +919,7 @@ func (m *Marker7[A, B, C, D, E, F, G]) Mark(a A, b B, c C, d D, e E, f F, g G) {
 }
 
 // Register connects fn, which is called with the arguments of every Mark while the marker
-// is armed. See [Marker] for what a probe may do.
+// is armed. The package documentation says what a probe may do.
 func (m *Marker7[A, B, C, D, E, F, G]) Register(fn func(A, B, C, D, E, F, G)) (*Probe, error) {
 	s := m.learn((func(A, B, C, D, E, F, G))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))
@@ -1050,8 +1050,8 @@ func New8[A, B, C, D, E, F, G, H Basic](name, format string) Marker8[A, B, C, D,
 	return Marker8[A, B, C, D, E, F, G, H]{Marker{magic: [2]uint64{magic0, magic1}, version: version, arity: 8, name: name, format: format}}
 }
 
-// Mark tells whoever is connected that the program came by here. While nobody is, it costs
-// a load, a test and a branch.
+// Mark tells probes and tracers that the program came by here. While the marker is not armed,
+// it costs a load, a test and a branch.
 func (m *Marker8[A, B, C, D, E, F, G, H]) Mark(a A, b B, c C, d D, e E, f F, g G, h H) {
 	if atomic.LoadUint32(&m.armed) != 0 {
 		m.fire(a, b, c, d, e, f, g, h)
@@ -1059,7 +1059,7 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) Mark(a A, b B, c C, d D, e E, f F, g G
 }
 
 // Register connects fn, which is called with the arguments of every Mark while the marker
-// is armed. See [Marker] for what a probe may do.
+// is armed. The package documentation says what a probe may do.
 func (m *Marker8[A, B, C, D, E, F, G, H]) Register(fn func(A, B, C, D, E, F, G, H)) (*Probe, error) {
 	s := m.learn((func(A, B, C, D, E, F, G, H))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// Cost finds arguments that cost something although nobody is connected.
+// Cost finds arguments that cost something although the marker is not armed.
 var Cost = &analysis.Analyzer{
 	Name:     "markcost",
-	Doc:      "find arguments of markers that cost something while nobody is connected\n\nGo evaluates arguments before the marker tests whether somebody looks. Variables, fields, elements, arithmetic and conversions between numbers cost next to nothing; calls, concatenations and allocations belong into if m.Enabled() { … }. The suggested fix puts them there.",
+	Doc:      "find arguments of markers that cost something while they are not armed\n\nGo evaluates arguments before the marker tests whether somebody looks. Variables, fields, elements, arithmetic and conversions between numbers cost next to nothing; calls, concatenations and allocations belong into if m.Enabled() { … }. The suggested fix puts them there.",
 	URL:      page("markcost"),
 	Requires: []*analysis.Analyzer{indexer},
 	Run:      runCost,
@@ -32,9 +32,9 @@ func runCost(pass *analysis.Pass) (any, error) {
 		first, point := c.found[0].expr, exprText(h.point)
 		d := analysis.Diagnostic{Pos: first.Pos(), End: first.End()}
 		if c.received != nil {
-			d.Message = fmt.Sprintf("%s while nobody is connected too, and would not be done under a guard; receive before %s.%s", c.words("is done", "are done"), point, h.api.hit)
+			d.Message = fmt.Sprintf("%s while %s is not armed too, and would not be done under a guard; receive before %[2]s.%s", c.words("is done", "are done"), point, h.api.hit)
 		} else {
-			d.Message = fmt.Sprintf("%s something while nobody is connected too; guard it: if %s.Enabled() { … }", c.words("costs", "cost"), point)
+			d.Message = fmt.Sprintf("%s something while %s is not armed too; guard it: if %[2]s.Enabled() { … }", c.words("costs", "cost"), point)
 			if fix, ok := ix.wrap(pass, h); ok {
 				d.SuggestedFixes = []analysis.SuggestedFix{fix}
 			}

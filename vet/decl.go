@@ -74,7 +74,7 @@ func (ix *index) checkPlace(pass *analysis.Pass, d *decl) {
 	case inFunction(at):
 		ix.reportAt(pass, d.at, d.call, d.label(pass)+"made in a function, where no tool finds it"+remedy, pkg)
 	case !isVar:
-		ix.reportAt(pass, d.at, d.call, d.label(pass)+"made as part of something else, where no tool finds it"+remedy, pkg)
+		ix.reportAt(pass, d.at, d.call, d.label(pass)+"made as part of something else, where tools may miss it or its arguments"+remedy, pkg)
 	case spec.Type != nil && pointType(pass.TypesInfo.TypeOf(spec.Type)) == nil:
 		ix.reportAt(pass, d.at, d.call, d.label(pass)+"put into an interface, which holds a copy"+remedy, pkg)
 	case d.api.formatted:
@@ -95,13 +95,13 @@ func (ix *index) checkUse(pass *analysis.Pass, a *api, c inspector.Cursor) {
 	case *ast.Field:
 		switch up.Parent().ParentEdgeKind() {
 		case edge.StructType_Fields:
-			ix.reportAt(pass, c, n, "%s in a struct, where no tool finds it; declare it as a package-level variable, and a pointer to it here", a.noun)
+			ix.reportAt(pass, c, n, "%s in a struct, where tools may miss it or its arguments; declare it as a package-level variable, and a pointer to it here", a.noun)
 		case edge.FuncType_Params, edge.FuncType_Results:
 			ix.reportAt(pass, c, n, "%s passed by value: the copy is not the one that is armed; pass a pointer", a.noun)
 		}
 	case *ast.ArrayType, *ast.MapType, *ast.ChanType, *ast.Ellipsis:
 		if _, ok := up.Parent().Node().(*ast.CompositeLit); !ok { // whose elements are looked at
-			ix.reportAt(pass, c, n, "%s as an element, where no tool finds it; declare each as a package-level variable, and have pointers here", a.noun)
+			ix.reportAt(pass, c, n, "%s as an element, where tools may miss it or its arguments; declare each as a package-level variable, and have pointers here", a.noun)
 		}
 	case *ast.ValueSpec:
 		if len(n.Values) == 0 {

@@ -4,7 +4,7 @@
 //	markformat  a format that does not fit the types of the arguments
 //	markname    a provider:name that is invalid, or taken; a probe for another format
 //	markdecl    a marker that is not a package-level variable, or is copied
-//	markcost    an argument that costs something while nobody is connected; with the fix
+//	markcost    an argument that costs something while its marker is not armed; with the fix
 //	markescape  an argument that makes a local variable escape to the heap
 //	marksimple  a simple marker that leaves code behind, or that no tool can read
 //

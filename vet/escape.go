@@ -13,7 +13,7 @@ import (
 // compiler does not ask when a variable escapes, only whether.
 var Escape = &analysis.Analyzer{
 	Name:     "markescape",
-	Doc:      "find arguments of markers that make a local variable escape to the heap\n\nA pointer to a local variable, or a slice of a local array, is allocated in every call of its function, armed or not. A copy made under the guard is allocated only while somebody is connected.",
+	Doc:      "find arguments of markers that make a local variable escape to the heap\n\nA pointer to a local variable, or a slice of a local array, is allocated in every call of its function, armed or not. A copy made under the guard is allocated only while the marker is armed.",
 	URL:      page("markescape"),
 	Requires: []*analysis.Analyzer{indexer},
 	Run:      runEscape,

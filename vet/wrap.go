@@ -31,7 +31,7 @@ func (ix *index) wrap(pass *analysis.Pass, h *hit) (analysis.SuggestedFix, bool)
 	indent := string(margin[:len(margin)-len(bytes.TrimLeft(margin, "\t "))])
 	point := string(source[file.Offset(h.point.Pos()):file.Offset(h.point.End())])
 	return analysis.SuggestedFix{
-		Message: "guard with if " + point + ".Enabled(); the arguments are then computed only while somebody is connected",
+		Message: "guard with if " + point + ".Enabled(); the arguments are then computed only while it is armed",
 		TextEdits: []analysis.TextEdit{
 			{Pos: begin, End: begin, NewText: []byte("if " + point + ".Enabled() {\n" + indent + "\t")},
 			{Pos: end, End: end, NewText: []byte("\n" + indent + "}")},

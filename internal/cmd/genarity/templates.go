@@ -49,8 +49,8 @@ func New{{.N}}{{.TypeParams}}(name, format string) Marker{{.N}}{{.TypeArgs}} {
 	return Marker{{.N}}{{.TypeArgs}}{Marker{magic: [2]uint64{magic0, magic1}, version: version, arity: {{.N}}, name: name, format: format}}
 }
 
-// Mark tells whoever is connected that the program came by here. While nobody is, it costs
-// a load, a test and a branch.
+// Mark tells probes and tracers that the program came by here. While the marker is not armed,
+// it costs a load, a test and a branch.
 func (m *Marker{{.N}}{{.TypeArgs}}) Mark({{.Params}}) {
 	if atomic.LoadUint32(&m.armed) != 0 {
 		m.fire({{.Args}})
@@ -58,7 +58,7 @@ func (m *Marker{{.N}}{{.TypeArgs}}) Mark({{.Params}}) {
 }
 
 // Register connects fn, which is called with the arguments of every Mark while the marker
-// is armed. See [Marker] for what a probe may do.
+// is armed. The package documentation says what a probe may do.
 func (m *Marker{{.N}}{{.TypeArgs}}) Register(fn func({{.Types}})) (*Probe, error) {
 	s := m.learn((func({{.Types}}))(nil))
 	return m.register(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn)))

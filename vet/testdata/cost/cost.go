@@ -1,4 +1,4 @@
-// Package cost has arguments that cost something while nobody is connected.
+// Package cost has arguments that cost something while the marker is not armed.
 package cost
 
 import (
@@ -56,7 +56,7 @@ func free(r *request, i int, f float64, any any, b []byte, s string) {
 }
 
 func costly(r *request, i int, b []byte, s string, m map[string]int, c fmt.Stringer) {
-	text.Mark(fmt.Sprint(i)) // want `calling fmt.Sprint costs something while nobody is connected too; guard it: if text.Enabled\(\) { … }`
+	text.Mark(fmt.Sprint(i)) // want `calling fmt.Sprint costs something while text is not armed too; guard it: if text.Enabled\(\) { … }`
 
 	text.Mark(s + r.path)  // want `concatenating strings costs`
 	text.Mark(string(b))   // want `converting b to string costs`
@@ -98,7 +98,7 @@ func comments(s string) {
 func oneLine(s string) { text.Mark("e" + s) } // want `concatenating strings`
 
 func unfixable(c chan int, s string, get func() *marker.Marker1[string]) {
-	number.Mark(<-c)                                         // want `receiving from c is done while nobody is connected too, and would not be done under a guard; receive before number.Mark`
+	number.Mark(<-c)                                         // want `receiving from c is done while number is not armed too, and would not be done under a guard; receive before number.Mark`
 	number.Mark(len(s) + 1)                                  // fine
 	get().Mark("a" + s)                                      // want `concatenating strings costs`
 	defer text.Mark("b" + s)                                 // want `concatenating strings costs`

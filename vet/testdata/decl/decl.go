@@ -24,7 +24,7 @@ var (
 )
 
 type server struct {
-	start               marker.Marker0 // want `marker in a struct, where no tool finds it`
+	start               marker.Marker0 // want `marker in a struct, where tools may miss it or its arguments; declare it`
 	end                 *marker.Marker0
 	marker.Marker1[int] // want `marker in a struct`
 }
