@@ -25,7 +25,7 @@ type Info struct {
 	// Pending is set on a name for which probes wait and no marker was found.
 	Pending bool
 
-	Hits   uint64 // passes while enabled, exact once no goroutine is passing
+	Hits   uint64 // passes while armed, exact once no goroutine is passing; what records counts its own
 	Nested uint64 // of these, made by a probe of the marker itself, which then calls no probe
 	Panics uint64 // probes that panicked and were disconnected
 

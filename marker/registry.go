@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/point"
 	"github.com/waymark-trace/waymark/internal/problem"
 )
 
@@ -46,16 +47,26 @@ func (r *registry) name(s string) *name {
 // that wait for it.
 func (r *registry) add(m *Marker) {
 	r.Lock()
-	problems := r.addLocked(m)
+	problems, added := r.addLocked(m)
 	r.Unlock()
+	r.tell(problems, added)
+}
+
+// tell says what came of adding markers; r is not locked.
+func (r *registry) tell(problems []error, added []*Marker) {
 	for _, err := range problems {
 		problem.Report(err)
 	}
+	if found := point.Found.Load(); found != nil {
+		for _, m := range added {
+			(*found)(m.recordable())
+		}
+	}
 }
 
-func (r *registry) addLocked(m *Marker) (problems []error) {
+func (r *registry) addLocked(m *Marker) (problems []error, added []*Marker) {
 	if r.all[m] {
-		return nil
+		return nil, nil
 	}
 	if r.all == nil {
 		r.all = map[*Marker]bool{}
@@ -75,21 +86,21 @@ func (r *registry) addLocked(m *Marker) (problems []error) {
 		}
 		p.byName.connect(p, m)
 	}
-	return problems
+	return problems, []*Marker{m}
 }
 
 // refresh finds the markers that are there by now.
 func (r *registry) refresh() {
 	found := scan()
 	var problems []error
+	var added []*Marker
 	r.Lock()
 	for _, m := range found {
-		problems = append(problems, r.addLocked(m)...)
+		p, a := r.addLocked(m)
+		problems, added = append(problems, p...), append(added, a...)
 	}
 	r.Unlock()
-	for _, err := range problems {
-		problem.Report(err)
-	}
+	r.tell(problems, added)
 }
 
 // Intervals at which markers are looked for while a probe is pending. A package that is

@@ -55,11 +55,14 @@ func (m *Marker0) fire() {
 		s = m.learn((func())(nil))
 	}
 	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&point.Recorded != 0 {
+		s.Record(unsafe.Pointer(&pass.record))
+	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
-	if armed&^kernelHalf == 0 {
-		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+	if armed&point.Arms == 0 {
+		if armed&kernelHalf != 0 { // a site of an optimized program can be live a moment longer than its word
 			s.Count()
 		}
 		return
@@ -173,11 +176,14 @@ func (m *Marker1[A]) fire(a A) {
 		s = m.learn((func(A))(nil))
 	}
 	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&point.Recorded != 0 {
+		s.Record(unsafe.Pointer(&pass.record))
+	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
-	if armed&^kernelHalf == 0 {
-		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+	if armed&point.Arms == 0 {
+		if armed&kernelHalf != 0 { // a site of an optimized program can be live a moment longer than its word
 			s.Count()
 		}
 		return
@@ -297,11 +303,14 @@ func (m *Marker2[A, B]) fire(a A, b B) {
 		s = m.learn((func(A, B))(nil))
 	}
 	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&point.Recorded != 0 {
+		s.Record(unsafe.Pointer(&pass.record))
+	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
-	if armed&^kernelHalf == 0 {
-		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+	if armed&point.Arms == 0 {
+		if armed&kernelHalf != 0 { // a site of an optimized program can be live a moment longer than its word
 			s.Count()
 		}
 		return
@@ -424,11 +433,14 @@ func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
 		s = m.learn((func(A, B, C))(nil))
 	}
 	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&point.Recorded != 0 {
+		s.Record(unsafe.Pointer(&pass.record))
+	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
-	if armed&^kernelHalf == 0 {
-		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+	if armed&point.Arms == 0 {
+		if armed&kernelHalf != 0 { // a site of an optimized program can be live a moment longer than its word
 			s.Count()
 		}
 		return
@@ -554,11 +566,14 @@ func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
 		s = m.learn((func(A, B, C, D))(nil))
 	}
 	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&point.Recorded != 0 {
+		s.Record(unsafe.Pointer(&pass.record))
+	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
-	if armed&^kernelHalf == 0 {
-		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+	if armed&point.Arms == 0 {
+		if armed&kernelHalf != 0 { // a site of an optimized program can be live a moment longer than its word
 			s.Count()
 		}
 		return
@@ -687,11 +702,14 @@ func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
 		s = m.learn((func(A, B, C, D, E))(nil))
 	}
 	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&point.Recorded != 0 {
+		s.Record(unsafe.Pointer(&pass.record))
+	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
-	if armed&^kernelHalf == 0 {
-		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+	if armed&point.Arms == 0 {
+		if armed&kernelHalf != 0 { // a site of an optimized program can be live a moment longer than its word
 			s.Count()
 		}
 		return
@@ -823,11 +841,14 @@ func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
 		s = m.learn((func(A, B, C, D, E, F))(nil))
 	}
 	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&point.Recorded != 0 {
+		s.Record(unsafe.Pointer(&pass.record))
+	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
-	if armed&^kernelHalf == 0 {
-		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+	if armed&point.Arms == 0 {
+		if armed&kernelHalf != 0 { // a site of an optimized program can be live a moment longer than its word
 			s.Count()
 		}
 		return
@@ -962,11 +983,14 @@ func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
 		s = m.learn((func(A, B, C, D, E, F, G))(nil))
 	}
 	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&point.Recorded != 0 {
+		s.Record(unsafe.Pointer(&pass.record))
+	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
-	if armed&^kernelHalf == 0 {
-		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+	if armed&point.Arms == 0 {
+		if armed&kernelHalf != 0 { // a site of an optimized program can be live a moment longer than its word
 			s.Count()
 		}
 		return
@@ -1104,11 +1128,14 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G
 		s = m.learn((func(A, B, C, D, E, F, G, H))(nil))
 	}
 	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&point.Recorded != 0 {
+		s.Record(unsafe.Pointer(&pass.record))
+	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
-	if armed&^kernelHalf == 0 {
-		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+	if armed&point.Arms == 0 {
+		if armed&kernelHalf != 0 { // a site of an optimized program can be live a moment longer than its word
 			s.Count()
 		}
 		return

@@ -41,7 +41,7 @@ var rules = []rule{
 	},
 	{
 		what:  "readers",
-		parts: []string{"sdt", "ctf", "internal/schema", "internal/field", "internal/markerabi", "internal/link"},
+		parts: []string{"sdt", "ctf", "internal/schema", "internal/field", "internal/markerabi", "internal/link", "internal/ring", "internal/clock"},
 		bad:   func(dep string) bool { return isIn(dep, engines...) },
 		why:   "a program that reads files or traces does not link the engine that attaches",
 	},
@@ -111,6 +111,21 @@ var rules = []rule{
 		parts: []string{"ctf"},
 		bad:   func(dep string) bool { return isForeign(dep) || isOwn(dep) && !isIn(dep, "ctf") },
 		why:   "who reads or writes the format takes on nothing but the standard library",
+	},
+	{
+		what:  "rings",
+		parts: []string{"internal/ring", "internal/clock", "internal/recorder"},
+		bad: func(dep string) bool {
+			return isForeign(dep) && !strings.HasPrefix(dep, "golang.org/x/sys/")
+		},
+		why: "every program that can be recorded links them",
+	},
+	{
+		what:   "recording",
+		parts:  []string{"."},
+		except: []string{"internal/recorder", "agent", "cmd", "bench", "e2e", "examples"},
+		bad:    func(dep string) bool { return isIn(dep, "internal/recorder") },
+		why:    "a program without the agent links no code that records",
 	},
 }
 
@@ -184,6 +199,8 @@ func TestRulesBite(t *testing.T) {
 		{"sink/slog", module + "/tracer", 9},
 		{"sink/slog", "github.com/HdrHistogram/hdrhistogram-go", 10},
 		{"ctf", module + "/internal/field", 11},
+		{"internal/ring", "github.com/google/go-cmp/cmp", 12},
+		{"marker", module + "/internal/recorder", 13},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {

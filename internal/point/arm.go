@@ -1,17 +1,19 @@
 package point
 
 import (
-	"math"
 	"sync/atomic"
 
 	"github.com/waymark-trace/waymark/internal/patch"
 )
 
-// OneArm is what arming in-process adds to a point's armed word. The low half is the
-// kernel's reference counter.
+// A point's armed word: its low half is the kernel's reference counter, its highest bit says that passes
+// are recorded, and between them arming in-process is counted, as far as there is room.
 const (
 	OneArm     = 1 << 16
 	KernelHalf = OneArm - 1
+	Recorded   = 1 << 31
+	Arms       = Recorded - OneArm // the bits of the count
+	maxArms    = Arms / OneArm
 )
 
 // Arm makes the point's sites live, once more. After an error they are as they were.
@@ -32,15 +34,15 @@ func (s *State) Disarm(word *uint32) bool {
 	return true
 }
 
-// setArms changes the in-process half of an armed word; s.mu is held. The kernel may store
-// into the other half meanwhile: a 2-byte store of its own, so an addition that adds nothing
+// setArms changes the in-process count of an armed word; s.mu is held. The kernel may store
+// into the low half meanwhile: a 2-byte store of its own, so an addition that adds nothing
 // to that half loses none of them.
 //
 // Sites of an optimized program are patched behind it. If they cannot be made live, the word
 // is put back; if they cannot be made dead they are left to find the word zero.
 func (s *State) setArms(word *uint32, n int) error {
 	s.settle()
-	was, is := min(s.arms, math.MaxUint16), min(n, math.MaxUint16)
+	was, is := min(s.arms, maxArms), min(n, maxArms)
 	atomic.AddUint32(word, uint32(is-was)*OneArm)
 	if err := patch.Set(word); err != nil {
 		if is > was {

@@ -11,9 +11,8 @@ import (
 // Goroutine returns the number of this goroutine: the one in tracebacks, which no other
 // goroutine of the process ever has.
 func Goroutine() uint64 {
-	number.search.Do(func() { number.offset = numberOffset() })
-	if number.offset != 0 {
-		return numberAt(getg(), number.offset)
+	if offset := NumberOffset(); offset != 0 {
+		return numberAt(getg(), offset)
 	}
 	return printedNumber()
 }

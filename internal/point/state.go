@@ -16,6 +16,8 @@ type State struct {
 	home    uintptr
 	settled bool
 
+	Recordings Recordings // see State.Record
+
 	mu     sync.Mutex
 	arms   int
 	probes atomic.Pointer[Node] // in the order they were connected

@@ -85,11 +85,14 @@ func (m *Marker{{.N}}{{.TypeArgs}}) fire({{.Params}}) {
 		s = m.learn((func({{.Types}}))(nil))
 	}
 	armed := atomic.LoadUint32(&pass.point.armed)
+	if armed&point.Recorded != 0 {
+		s.Record(unsafe.Pointer(&pass.record))
+	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
 	}
-	if armed&^kernelHalf == 0 {
-		if armed != 0 { // a site of an optimized program can be live a moment longer than its word
+	if armed&point.Arms == 0 {
+		if armed&kernelHalf != 0 { // a site of an optimized program can be live a moment longer than its word
 			s.Count()
 		}
 		return

@@ -1,0 +1,86 @@
+package clock
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// maxPairs bounds a Converter: at one pair a second, older than this is drawn as one line.
+const maxPairs = 1024
+
+// Converter converts ticks by lines between pairs. The zero value has none and converts to 0.
+// It is not for concurrent use.
+type Converter struct {
+	pairs []Pair // both clocks ascend
+}
+
+// Add adds a pair, in any order. One that would make time run backwards is left out: it came of a
+// clock that was read late.
+func (c *Converter) Add(p Pair) {
+	i, found := slices.BinarySearchFunc(c.pairs, p.Ticks, func(q Pair, ticks uint64) int {
+		if q.Ticks < ticks {
+			return -1
+		} else if q.Ticks > ticks {
+			return 1
+		}
+		return 0
+	})
+	if found || i > 0 && c.pairs[i-1].Monotonic >= p.Monotonic || i < len(c.pairs) && c.pairs[i].Monotonic <= p.Monotonic {
+		return
+	}
+	c.pairs = slices.Insert(c.pairs, i, p)
+	if len(c.pairs) > maxPairs { // every other one of the older half, never the first
+		half := c.pairs[1 : maxPairs/2]
+		kept := half[:0]
+		for i := range half {
+			if i%2 == 1 {
+				kept = append(kept, half[i])
+			}
+		}
+		c.pairs = append(c.pairs[:1+len(kept)], c.pairs[maxPairs/2:]...)
+	}
+}
+
+// Len returns how many pairs there are. Fewer than two give no rate.
+func (c *Converter) Len() int { return len(c.pairs) }
+
+// Monotonic returns the time of ticks in nanoseconds of CLOCK_MONOTONIC. Before the first
+// and behind the last pair the nearest line goes on.
+func (c *Converter) Monotonic(ticks uint64) int64 {
+	n := len(c.pairs)
+	if n == 0 {
+		return 0
+	}
+	if n == 1 {
+		return c.pairs[0].Monotonic
+	}
+	i := n - 1 // events are read soon after they happen: the last line is the usual one
+	for i > 1 && ticks < c.pairs[i-1].Ticks {
+		i--
+	}
+	a, b := &c.pairs[i-1], &c.pairs[i]
+	rise, run := uint64(b.Monotonic-a.Monotonic), b.Ticks-a.Ticks
+	if ticks >= a.Ticks {
+		return a.Monotonic + int64(scale(ticks-a.Ticks, rise, run))
+	}
+	return a.Monotonic - int64(scale(a.Ticks-ticks, rise, run))
+}
+
+// Wall returns what to add to CLOCK_MONOTONIC for wall time, as the newest pair has it.
+func (c *Converter) Wall() int64 {
+	if len(c.pairs) == 0 {
+		return 0
+	}
+	p := &c.pairs[len(c.pairs)-1]
+	return p.Wall - p.Monotonic
+}
+
+// scale returns x * rise / run, as large as fits.
+func scale(x, rise, run uint64) uint64 {
+	hi, lo := bits.Mul64(x, rise)
+	if hi >= run {
+		return 1<<62 - 1
+	}
+	q, _ := bits.Div64(hi, lo, run)
+	return min(q, 1<<62-1)
+}

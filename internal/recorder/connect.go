@@ -1,0 +1,72 @@
+package recorder
+
+import (
+	"sync"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/point"
+)
+
+// links is held while the lists of markers change.
+var links sync.Mutex
+
+// connect records the marker, if it is one of those that the session chose.
+func (s *Session) connect(m point.Recordable) error {
+	if chosen, err := s.o.chooses(&m); !chosen || err != nil {
+		return err
+	}
+	r := &recording{session: s, marker: m}
+	s.mu.Lock()
+	if s.recordings == nil || s.recordings[m.State] != nil { // ended, or found twice
+		s.mu.Unlock()
+		return nil
+	}
+	s.recordings[m.State] = r
+	s.mu.Unlock()
+
+	if declared, err := m.Declared(); declared != nil || err != nil {
+		if err := r.describe(); err != nil {
+			return err
+		}
+	} else if err := s.couldBind(&m); err != nil {
+		return err
+	}
+	links.Lock()
+	defer links.Unlock()
+	select {
+	case <-s.stopped: // disconnect has passed, or will and find it
+		return nil
+	default:
+	}
+	var all []*recording
+	load(m.State).each(func(r *recording) { all = append(all, r) })
+	store(m.State, append(all, r))
+	if err := m.State.SetRecorded(m.Armed, true); err != nil {
+		store(m.State, all)
+		return field.Wrap("recording marker "+m.Name, err)
+	}
+	return nil
+}
+
+// disconnect takes the session off its markers, and returns how many they were. Passes in progress go on.
+func (s *Session) disconnect() int {
+	s.mu.Lock()
+	recordings := s.recordings
+	s.recordings = nil
+	s.mu.Unlock()
+	links.Lock()
+	defer links.Unlock()
+	for state, own := range recordings {
+		var rest []*recording
+		load(state).each(func(r *recording) {
+			if r != own {
+				rest = append(rest, r)
+			}
+		})
+		store(state, rest)
+		if len(rest) == 0 {
+			_ = state.SetRecorded(own.marker.Armed, false) // which reports errors of setting only
+		}
+	}
+	return len(recordings)
+}

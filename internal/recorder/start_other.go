@@ -1,0 +1,5 @@
+//go:build !linux
+
+package recorder
+
+func startTime() uint64 { return 0 }

@@ -1,0 +1,155 @@
+package recorder
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/filter"
+	"github.com/waymark-trace/waymark/internal/point"
+	"github.com/waymark-trace/waymark/internal/ring"
+)
+
+// program is a condition bound to the arguments of one marker.
+type program struct {
+	bound *filter.Filter
+	vars  []variable
+}
+
+// variable is where a value comes from: the arguments, or a constant.
+type variable struct {
+	offset   uintptr
+	kind     field.Kind
+	source   source
+	constant uint64
+}
+
+type source uint8
+
+const (
+	fromArguments source = iota
+	fromConstant
+	fromGoroutine
+)
+
+// compile binds a condition to the arguments of an event.
+func compile(where *filter.Expr, m *point.Recordable, e *ring.Event) (*program, error) {
+	p := &program{}
+	var err error
+	p.bound, err = where.Bind(func(name string) (field.Kind, error) {
+		v, err := lookup(m, e, name)
+		p.vars = append(p.vars, v)
+		return v.kind, err
+	})
+	return p, err
+}
+
+// couldBind checks the names of a condition against a marker's format, when the types are not known yet.
+func (s *Session) couldBind(m *point.Recordable) error {
+	if s.where == nil {
+		return nil
+	}
+	verbs, err := field.ParseFormat(m.Format)
+	if err != nil {
+		return field.Wrap("recording marker "+m.Name, err)
+	}
+	e := &ring.Event{}
+	for _, v := range verbs {
+		e.Fields = append(e.Fields, ring.Field{Name: v.Name})
+	}
+	_, err = s.where.Bind(func(name string) (field.Kind, error) {
+		v, err := lookup(m, e, name)
+		return v.kind, err
+	})
+	if err != nil {
+		return field.Wrap("recording marker "+m.Name, err)
+	}
+	return nil
+}
+
+// lookup resolves a name of a condition: a field, argN, or what every event has in the process.
+func lookup(m *point.Recordable, e *ring.Event, name string) (variable, error) {
+	i := slices.IndexFunc(e.Fields, func(f ring.Field) bool { return f.Name == name })
+	if n, err := strconv.Atoi(strings.TrimPrefix(name, "arg")); i < 0 && err == nil && strings.HasPrefix(name, "arg") && n >= 1 && n <= len(e.Fields) {
+		i = n - 1
+	}
+	switch {
+	case i >= 0:
+		return variable{offset: uintptr(e.Fields[i].Offset), kind: e.Fields[i].Kind}, nil
+	case name == "pid":
+		return variable{kind: field.Int64, source: fromConstant, constant: uint64(os.Getpid())}, nil
+	case name == "goroutine" || name == "gid":
+		return variable{kind: field.Int64, source: fromGoroutine}, nil
+	case name == "comm" || name == "tid" || name == "cpu":
+		return variable{}, &filter.Error{Reason: name + " is not known inside the program", Hint: "the kernel engine knows it: --engine kernel"}
+	}
+	own := "it has no fields"
+	var names []string
+	for _, f := range e.Fields {
+		names = append(names, f.Name)
+	}
+	if len(names) > 0 {
+		own = "it has " + strings.Join(names, ", ")
+	}
+	return variable{}, &filter.Error{
+		Reason: fmt.Sprintf("%s has no field %s", m.Name, name),
+		Hint:   own + "; every event has pid and goroutine",
+	}
+}
+
+// holds decides the condition for the arguments of a pass. It allocates nothing, and what it costs is bounded by
+// the limits of conditions: 256 operators, and 1016 bytes of each of 16 texts.
+//
+//go:norace
+func (p *program) holds(args unsafe.Pointer) bool {
+	return p.bound.Eval(func(i int) (filter.Value, bool) {
+		v := &p.vars[i]
+		switch v.source {
+		case fromConstant:
+			return filter.Value{Bits: v.constant}, true
+		case fromGoroutine:
+			return filter.Value{Bits: goroutine()}, point.NumberOffset() != 0
+		}
+		return valueAt(v.kind, unsafe.Add(args, v.offset)), true
+	})
+}
+
+func goroutine() uint64 {
+	if point.NumberOffset() == 0 {
+		return 0 // what there is besides takes microseconds
+	}
+	return point.Goroutine()
+}
+
+// valueAt reads an argument.
+//
+//go:norace
+func valueAt(k field.Kind, p unsafe.Pointer) filter.Value {
+	switch k {
+	case field.Bool, field.Uint8:
+		return filter.Value{Bits: uint64(*(*uint8)(p))}
+	case field.Int8:
+		return filter.Value{Bits: uint64(*(*int8)(p))}
+	case field.Int16:
+		return filter.Value{Bits: uint64(*(*int16)(p))}
+	case field.Uint16:
+		return filter.Value{Bits: uint64(*(*uint16)(p))}
+	case field.Int32:
+		return filter.Value{Bits: uint64(*(*int32)(p))}
+	case field.Uint32, field.Float32:
+		return filter.Value{Bits: uint64(*(*uint32)(p))}
+	case field.Int64, field.Uint64, field.Float64:
+		return filter.Value{Bits: *(*uint64)(p)}
+	case field.Int:
+		return filter.Value{Bits: uint64(*(*int)(p))}
+	case field.Uint, field.Uintptr, field.Pointer:
+		return filter.Value{Bits: uint64(*(*uint)(p))}
+	}
+	// A text: patterns read its first bytes, and its length tells them whether that is all.
+	n := min(*(*int)(unsafe.Add(p, word)), filter.MaxText+1)
+	return filter.Value{Text: unsafe.Slice(*(**byte)(p), n)}
+}

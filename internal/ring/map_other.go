@@ -1,0 +1,22 @@
+//go:build !unix
+
+package ring
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+)
+
+func createMapped(path string, _ int64) ([]byte, func() error, error) {
+	return nil, nil, fmt.Errorf("rings in a file (%s) on %s: %w", path, runtime.GOOS, errors.ErrUnsupported)
+}
+
+// mapForReading reads the file into memory: nobody writes it on this platform.
+func mapForReading(f *os.File, size, _, _ uint64) (memory, words []byte, release func() error, err error) {
+	memory = make([]byte, size)
+	_, err = io.ReadFull(io.NewSectionReader(f, 0, int64(size)), memory)
+	return memory, nil, func() error { return nil }, err
+}

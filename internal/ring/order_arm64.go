@@ -1,0 +1,10 @@
+package ring
+
+import "sync/atomic"
+
+// publish stores a word for readers in other processes, after everything that was stored before.
+func publish(word *uint64, value uint64) { atomic.StoreUint64(word, value) }
+
+// fence orders what was published before what is stored next, and what was loaded before what is
+// loaded next, which a store and a load do not: DMB ISH.
+func fence()

@@ -1,0 +1,14 @@
+//go:build (!amd64 && !arm64) || (amd64 && race)
+
+package ring
+
+import "sync/atomic"
+
+// publish stores a word for readers in other processes, after everything that was stored before.
+func publish(word *uint64, value uint64) { atomic.StoreUint64(word, value) }
+
+// fence orders what was published before what is stored next, which a store does not. An exchange is
+// ordered both ways.
+func fence() { atomic.SwapUint64(&anything, 0) }
+
+var anything uint64

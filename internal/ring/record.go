@@ -1,0 +1,136 @@
+package ring
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// Record is one event of a ring. It and its Args are the reader's until the ring's next Next.
+type Record struct {
+	Event     *Event
+	Number    uint64 // of the events of its ring, from 0, overwritten ones counted, lost ones not
+	Ticks     uint64
+	Monotonic int64  // nanoseconds of CLOCK_MONOTONIC; never less than that of the record before
+	Goroutine uint64 // its number, 0 when it is not known
+	Args      []byte // as Event says
+}
+
+// Next returns the next record of a ring, in the order in which they were written, and nil when
+// there is none for now. An error names the place; all records before it were returned, and none of the ring
+// will be.
+func (r *Reader) Next(ring int) (*Record, error) {
+	c := &r.cursors[ring]
+	for {
+		if len(c.batch) == 0 {
+			if c.failed != nil {
+				return nil, c.failed
+			}
+			more := false
+			c.failed = r.guard(func() (err error) {
+				more, err = c.fill(r)
+				return err
+			})
+			if c.failed != nil {
+				c.batch = nil
+				return nil, c.failed
+			}
+			if !more {
+				return nil, nil
+			}
+			r.tick()
+			continue
+		}
+		found, err := c.parse(r)
+		if err != nil {
+			c.failed, c.batch = err, nil
+			return nil, err
+		}
+		if found {
+			return &c.record, nil
+		}
+	}
+}
+
+// parse reads the first record of the batch. It reports false for what is none.
+func (c *cursor) parse(r *Reader) (bool, error) {
+	word := order.Uint64(c.batch) // the batch is a multiple of 8 bytes
+	size, number := word&math.MaxUint32, word>>32
+	if size%8 != 0 || size == 0 || size > uint64(len(c.batch)) {
+		return false, r.errorf(c.at(), "a record of %d bytes, %d are left", size, len(c.batch))
+	}
+	if number == padding {
+		c.advance(size)
+		return false, nil
+	}
+	if number >= uint64(len(r.events)) {
+		if _, err := r.Events(); err != nil {
+			return false, err
+		}
+		if number >= uint64(len(r.events)) {
+			return false, r.errorf(c.at(), "event %d of %d", number, len(r.events))
+		}
+	}
+	e := r.events[number]
+	if size < recordHeader+uint64(e.Size) {
+		return false, r.errorf(c.at(), "a record of %d bytes, of event %.80q, which has %d", size, e.Name, recordHeader+e.Size)
+	}
+	rec := &c.record
+	rec.Event, rec.Number = e, c.events
+	rec.Ticks, rec.Goroutine = order.Uint64(c.batch[8:]), order.Uint64(c.batch[16:])
+	rec.Args = c.batch[recordHeader:size:size]
+	old := c.position < c.skip
+	c.events++
+	c.advance(size)
+	if old {
+		return false, nil
+	}
+	c.last = max(c.last, r.converter.Monotonic(rec.Ticks))
+	rec.Monotonic = c.last
+	return true, nil
+}
+
+// Consume gives back the space of what Next returned of a ring. In a ring that discards, events
+// are lost until somebody does; where the file was opened for reading alone it does nothing.
+func (r *Reader) Consume(ring int) error {
+	c := &r.cursors[ring]
+	if c.consumed == nil || c.position < c.skip {
+		return nil
+	}
+	return r.guard(func() error { atomic.StoreUint64(c.consumed, c.position); return nil })
+}
+
+// Counts says how many events of a ring there were. Once nothing is written any more and all was read, an event
+// is one of Read by this reader or one before it, Full and Missed.
+type Counts struct {
+	Read      uint64 // returned by Next, of this reader and, in a ring that discards, of earlier ones
+	Full      uint64 // lost: there was no room
+	Missed    uint64 // lost: overwritten before they were read
+	Filtered  uint64 // kept out by a filter
+	Truncated uint64 // arguments that were cut
+}
+
+// Counts returns the counts of a ring.
+func (r *Reader) Counts(ring int) (n Counts, err error) {
+	c := &r.cursors[ring]
+	err = r.guard(func() error {
+		n.Full = atomic.LoadUint64(&c.control.full)
+		n.Filtered = atomic.LoadUint64(&c.control.filtered)
+		n.Truncated = atomic.LoadUint64(&c.control.truncated)
+		return nil
+	})
+	n.Missed = c.missed
+	if c.events != noEvents {
+		n.Read = c.events - c.missed
+	}
+	return n, err
+}
+
+// Lost returns how many events were lost that no ring counts: of processors that have no ring, and
+// of markers that could not be described.
+func (r *Reader) Lost() (noRing, undescribed uint64, err error) {
+	err = r.guard(func() error {
+		noRing, undescribed = atomic.LoadUint64(&r.header.noRing), atomic.LoadUint64(&r.header.other)
+		return nil
+	})
+	return noRing, undescribed, err
+}

@@ -1,0 +1,38 @@
+package marker
+
+import "github.com/waymark-trace/waymark/internal/point"
+
+// A store, and all that a recorder needs to find the program's markers.
+func init() { point.Markers = recordables }
+
+func recordables() []point.Recordable {
+	known.refresh()
+	known.Lock()
+	defer known.Unlock()
+	all := make([]point.Recordable, 0, len(known.all))
+	for m := range known.all {
+		all = append(all, m.recordable())
+	}
+	return all
+}
+
+func (m *Marker) recordable() point.Recordable {
+	s := m.stateOf()
+	return point.Recordable{Name: m.name, Format: m.format, State: &s.State, Armed: &m.armed, Declared: s.arguments}
+}
+
+// arguments returns what is known of the marker's arguments.
+func (s *state) arguments() (*point.Declaration, error) {
+	d := s.declared.Load()
+	if d == nil || d.err != nil {
+		if d == nil {
+			return nil, nil
+		}
+		return nil, d.err
+	}
+	p := &point.Declaration{}
+	for i, f := range d.fields {
+		p.Arguments = append(p.Arguments, point.Argument{Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: d.kinds[i]})
+	}
+	return p, nil
+}
