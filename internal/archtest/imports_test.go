@@ -127,6 +127,15 @@ var rules = []rule{
 		bad:    func(dep string) bool { return isIn(dep, "internal/recorder") },
 		why:    "a program without the agent links no code that records",
 	},
+	{
+		what:  "the agent",
+		parts: []string{"agent"},
+		bad: func(dep string) bool {
+			return isForeign(dep) && !strings.HasPrefix(dep, "golang.org/x/sys/") || dep == "net" || strings.HasPrefix(dep, "net/") ||
+				isIn(dep, engines...) && !isIn(dep, "internal/procfs") || isOwn(dep) && !isIn(dep, "internal", "marker", "tracepoint", "statickey", "agent")
+		},
+		why: "services link it and leave it in: it takes on system calls, and no network stack, reader of executables or engine",
+	},
 }
 
 func isOwn(path string) bool { return strings.HasPrefix(path, module+"/") }
@@ -201,6 +210,7 @@ func TestRulesBite(t *testing.T) {
 		{"ctf", module + "/internal/field", 11},
 		{"internal/ring", "github.com/google/go-cmp/cmp", 12},
 		{"marker", module + "/internal/recorder", 13},
+		{"agent", "net", 14},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {

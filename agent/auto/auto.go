@@ -1,0 +1,10 @@
+// Package auto starts the agent of a program that imports it, for its effect alone:
+//
+//	import _ "github.com/waymark-trace/waymark/agent/auto"
+//
+// See package agent for what that means and costs, and for the environment variable that prevents it.
+package auto
+
+import "github.com/waymark-trace/waymark/agent"
+
+func init() { agent.Auto() }

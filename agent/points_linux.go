@@ -1,0 +1,53 @@
+package agent
+
+import (
+	"strconv"
+
+	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/marker"
+	"github.com/waymark-trace/waymark/statickey"
+	"github.com/waymark-trace/waymark/tracepoint"
+)
+
+// allPoints returns what a client is told of the program's points. Package introspect knows more of
+// them, and its dependencies are a web server and readers of executables, which clients have themselves.
+func allPoints() []wire.Point {
+	var all []wire.Point
+	for _, m := range marker.All() {
+		if m.Pending {
+			continue
+		}
+		p := wire.Point{
+			Kind: wire.Marker, Name: m.Name, Format: m.Format, Armed: m.Armed, Kernel: m.Kernel,
+			Probes: m.Probes, Hits: m.Hits, Problem: problemText(m.Err),
+		}
+		for _, f := range m.Fields {
+			p.Fields = append(p.Fields, wire.Field{Name: f.Name, Type: f.Type, Verb: f.Verb})
+		}
+		all = append(all, p)
+	}
+	for _, t := range tracepoint.All() {
+		p := wire.Point{
+			Kind: wire.Tracepoint, Name: t.Name, Armed: t.Armed, Probes: t.Probes, Hits: t.Hits, Problem: problemText(t.Err),
+		}
+		for i := range t.Arity {
+			f := wire.Field{Name: "arg" + strconv.Itoa(i+1)}
+			if i < len(t.Args) {
+				f.Type = t.Args[i]
+			}
+			p.Fields = append(p.Fields, f)
+		}
+		all = append(all, p)
+	}
+	for _, k := range statickey.All() {
+		all = append(all, wire.Point{Kind: wire.Key, Name: k.Name, Armed: k.Enabled})
+	}
+	return all[:min(len(all), wire.MaxPoints)]
+}
+
+func problemText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

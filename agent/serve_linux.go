@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/waymark-trace/waymark/internal/wire"
+)
+
+const (
+	maxClients = 16
+	// helloTime is how long a new connection may say nothing.
+	helloTime = 5 * time.Second
+	// acceptCost is what a connection is charged, whatever it does.
+	acceptCost = 50 * time.Microsecond
+	// acceptPause is how long to wait when no connection can be accepted: for want of descriptors, say.
+	acceptPause = 100 * time.Millisecond
+)
+
+// serve accepts connections until Stop.
+func (a *Agent) serve() {
+	defer close(a.served)
+	for {
+		conn, err := a.listener.Accept()
+		a.mu.Lock()
+		stopping, full := a.stopping, len(a.clients) >= maxClients
+		var c *client
+		if err == nil && !stopping && !full {
+			c = &client{agent: a, conn: conn}
+			a.clients[c] = true
+		}
+		a.mu.Unlock()
+		switch {
+		case stopping && err == nil:
+			conn.Close()
+			return
+		case stopping:
+			return
+		case err != nil:
+			time.Sleep(acceptPause)
+		case full:
+			_ = conn.Answer(&wire.Answer{Error: refuse(wire.Limited, "%d connections, as many as an agent takes", maxClients)})
+			conn.Close()
+		default:
+			go c.serve()
+		}
+		a.budget.spend(acceptCost)
+	}
+}
+
+func refuse(code, format string, args ...any) *wire.Error {
+	return &wire.Error{Code: code, Text: fmt.Sprintf(format, args...)}
+}
+
+// serve answers requests until the connection ends, and then undoes what they did.
+func (c *client) serve() {
+	defer func() {
+		c.conn.Close()
+		c.undo()
+		c.agent.mu.Lock()
+		delete(c.agent.clients, c)
+		last := len(c.agent.clients) == 0
+		c.agent.mu.Unlock()
+		if last { // a program must not wait for a tracer that has gone
+			c.agent.goOn()
+		}
+	}()
+	if !c.hello() {
+		return
+	}
+	for {
+		r, err := c.conn.Request(0)
+		if err != nil {
+			return
+		}
+		began, sending := time.Now(), c.conn.Sending()
+		if err := c.do(r); err != nil {
+			return
+		}
+		c.agent.budget.spend(time.Since(began) - (c.conn.Sending() - sending)) // who waits for a client does nothing
+	}
+}
+
+// hello reads the first request, which must be the greeting of a client of this version.
+func (c *client) hello() bool {
+	r, err := c.conn.Request(helloTime)
+	if err != nil {
+		return false
+	}
+	switch {
+	case r.Do != wire.Hello:
+		_ = c.refuse(refuse(wire.BadRequest, "the first request is hello, not %.80q", r.Do))
+		return false
+	case r.Version != wire.Version:
+		_ = c.refuse(refuse(wire.BadVersion, "this program's agent speaks version %d of the protocol, the client version %d", wire.Version, r.Version))
+		return false
+	}
+	return c.conn.Answer(&wire.Answer{Process: c.agent.describe()}) == nil
+}
+
+func (c *client) refuse(e *wire.Error) error { return c.conn.Answer(&wire.Answer{Error: e}) }

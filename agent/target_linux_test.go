@@ -1,0 +1,187 @@
+package agent_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waymark-trace/waymark/agent"
+	"github.com/waymark-trace/waymark/marker"
+	"github.com/waymark-trace/waymark/statickey"
+	"github.com/waymark-trace/waymark/tracepoint"
+)
+
+// The points of the program that these tests run: this test's own executable, started again.
+var (
+	worked  = marker.New2[string, int]("target:worked", "what %s n %d")
+	verbose = statickey.New("target:verbose")
+	checks  = statickey.NewOn("target:checks")
+	typed   = tracepoint.New1[*state]("target:typed")
+)
+
+// state is what the target says of itself for each line that it reads, and a type of a tracepoint.
+type state struct {
+	Goroutines int
+	Files      int
+	Sockets    int
+	Mallocs    uint64
+	RSS        int // KiB
+	Armed      bool
+	Verbose    bool
+	Checks     bool
+	Socket     string
+	Err        string
+}
+
+func TestMain(m *testing.M) {
+	switch os.Getenv("WAYMARK_TEST_ROLE") {
+	case "target":
+		target()
+		return
+	case "client":
+		client()
+		return
+	case "raw":
+		raw()
+		return
+	case "fake":
+		fake()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func target() {
+	var s state
+	switch os.Getenv("WAYMARK_TEST_START") {
+	case "auto": // by the environment
+	case "":
+		a, err := agent.Start(nil)
+		if err != nil {
+			s.Err = err.Error()
+		} else {
+			s.Socket = a.Socket()
+		}
+	}
+	in := bufio.NewScanner(os.Stdin)
+	out := json.NewEncoder(os.Stdout)
+	for in.Scan() {
+		switch in.Text() {
+		case "stop":
+			return
+		case "mark":
+			worked.Mark("x", 1)
+		case "idle": // long enough for whatever runs now and then
+			time.Sleep(300 * time.Millisecond)
+		}
+		if err := out.Encode(s.look()); err != nil {
+			return
+		}
+	}
+}
+
+func (s *state) look() *state {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	s.Mallocs = m.Mallocs
+	s.Goroutines = runtime.NumGoroutine()
+	s.Armed, s.Verbose, s.Checks = worked.Enabled(), verbose.Enabled(), checks.Enabled()
+	s.Files, s.Sockets = 0, 0
+	files, _ := os.ReadDir("/proc/self/fd")
+	for _, f := range files {
+		if to, err := os.Readlink("/proc/self/fd/" + f.Name()); err == nil {
+			s.Files++
+			if strings.HasPrefix(to, "socket:") {
+				s.Sockets++
+			}
+		}
+	}
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "VmRSS:") {
+			fmt.Sscanf(line, "VmRSS: %d", &s.RSS)
+		}
+	}
+	typed.Trace(s)
+	return s
+}
+
+// program is a target that runs.
+type program struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	in  *bufio.Writer
+	out *json.Decoder
+	end func()
+}
+
+// run starts the target with these variables in its environment, through argv when there are some.
+func run(t *testing.T, argv []string, env ...string) *program {
+	t.Helper()
+	argv = append(argv, os.Args[0])
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = append(append(os.Environ(), "WAYMARK_TEST_ROLE=target", "GORACE=atexit_sleep_ms=0"), env...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &program{t: t, cmd: cmd, in: bufio.NewWriter(in), out: json.NewDecoder(out)}
+	p.end = func() {
+		in.Close()
+		cmd.Wait()
+		p.end = func() {}
+	}
+	t.Cleanup(func() { p.end() })
+	return p
+}
+
+// ask has the target do something, and returns how it is then.
+func (p *program) ask(do string) state {
+	p.t.Helper()
+	fmt.Fprintln(p.in, do)
+	if err := p.in.Flush(); err != nil {
+		p.t.Fatal(err)
+	}
+	var s state
+	if err := p.out.Decode(&s); err != nil {
+		p.t.Fatalf("the target: %v", err)
+	}
+	return s
+}
+
+// runtimeDir gives the target and this process a run-time directory of this test's own.
+func runtimeDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	return dir
+}
+
+// eventually waits for what another process brings about.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for range 1000 {
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%s: not after 10 s", what)
+}
