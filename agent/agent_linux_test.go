@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -124,14 +125,14 @@ func client() {
 func TestKilledClient(t *testing.T) {
 	runtimeDir(t)
 	p := run(t, nil)
+	p.ask("look")
 	for range 3 {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "WAYMARK_TEST_ROLE=client", fmt.Sprintf("WAYMARK_TEST_PID=%d", p.cmd.Process.Pid))
 		out, err := cmd.StdoutPipe()
 		must(t, err)
 		must(t, cmd.Start())
-		var said string
-		if _, err := fmt.Fscanln(out, &said); err != nil || said != "<nil>" {
+		if said, err := bufio.NewReader(out).ReadString('\n'); err != nil || said != "<nil>\n" {
 			t.Errorf("client: %q, %v", said, err)
 		}
 		if s := p.ask("look"); !s.Armed || !s.Verbose {
