@@ -21,6 +21,10 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 	var errs []error
 	variables := img.variables(markers)
 	called := make(map[string]int) // calls of Mark, by function
+	unoptimized := isUnoptimized(markers)
+	if unoptimized {
+		warnings = append(warnings, "no code was found that marks any marker by its own name: built with -gcflags=-N, or all are marked otherwise; hits can be counted, but arguments will not be shown")
+	}
 	for i, m := range markers {
 		if m.provider == "" {
 			if err := m.setProvider(variables[m.addr]); err != nil {
@@ -39,6 +43,7 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 			Location: img.stubAddress(i), Counter: m.counter(),
 		}
 		switch {
+		case len(m.sites) == 0 && !sm.Typed && unoptimized:
 		case len(m.sites) == 0 && !sm.Typed:
 			warnings = append(warnings, fmt.Sprintf("marker %s:%s: no code was found that marks it by its own name; if it is marked otherwise, its arguments will not be shown", m.provider, m.name))
 		case m.disputed:

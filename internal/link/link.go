@@ -104,7 +104,10 @@ func LinkWith(data []byte, o Options) ([]byte, *Report, error) {
 		return nil, nil, err
 	}
 	if len(markers) == 0 {
-		return nil, nil, fmt.Errorf("%w lies in its initialized data (built with -gcflags=-l, -gcflags='-N -l' or -cover over package marker, they do not)", ErrNoMarkers)
+		if late := madeText(img.madeMarkers()); late != "" {
+			return nil, nil, fmt.Errorf("%w: %s", ErrMadeLate, late)
+		}
+		return nil, nil, ErrNoMarkers
 	}
 	if n := int(img.anchor.stubs); len(markers) > n {
 		return nil, nil, fmt.Errorf("%w: %d markers or more, %d stubs; split the program, or mark with fewer markers and more arguments", ErrTooMany, len(markers), n)
@@ -126,6 +129,9 @@ func LinkWith(data []byte, o Options) ([]byte, *Report, error) {
 	linked, err := img.write(doc, opt, o)
 	if err != nil {
 		return nil, nil, err
+	}
+	if late := madeText(img.madeMarkers()); late != "" {
+		warnings = append(warnings, late+"; waymark vet says why")
 	}
 	report := &Report{Warnings: warnings}
 	if opt != nil {

@@ -97,3 +97,18 @@ func (m *markerAt) check() ([]field.Verb, error) {
 	}
 	return verbs, nil
 }
+
+// isUnoptimized reports whether not one of several markers with arguments is marked by a site
+// that link can read.
+func isUnoptimized(markers []*markerAt) bool {
+	unread := 0
+	for _, m := range markers {
+		switch {
+		case m.arity > 0 && len(m.sites) > 0:
+			return false
+		case m.arity > 0:
+			unread++
+		}
+	}
+	return unread > 1
+}

@@ -83,17 +83,17 @@ func (e *Env) printReport(w io.Writer, r *link.Report, path string, verbose bool
 	for _, text := range r.Warnings {
 		e.warning("%s: %s", path, text)
 	}
-	sites := 0
+	places := 0
 	t := table{right: []bool{false, false, true}}
-	t.add("MARKER", "FIELDS", "SITES")
+	t.add("MARKER", "FIELDS", "PLACES")
 	for _, m := range r.Markers {
-		sites += len(m.Sites)
+		places += len(m.Sites)
 	}
 	verb := "linked"
 	if r.Unchanged {
 		verb = "already linked"
 	}
-	_, err := fmt.Fprintf(w, "%s %s: %s, %s%s\n", verb, label(filepath.Base(path)), plural(len(r.Markers), "marker"), plural(sites, "site"), optimizedText(r.Sites))
+	_, err := fmt.Fprintf(w, "%s %s: %s, marked at %s%s\n", verb, label(filepath.Base(path)), plural(len(r.Markers), "marker"), plural(places, "place"), optimizedText(r.Sites))
 	if err != nil || !verbose {
 		return err
 	}

@@ -1,0 +1,130 @@
+package link
+
+import (
+	"bytes"
+	"debug/gosym"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/waymark-trace/waymark/internal/markerabi"
+)
+
+// made returns the places, FILE:LINE, of code that makes a marker while the program runs: one in
+// a function, or one whose name or format is not a constant. Such a marker is not in the file's
+// data, where link looks.
+//
+// The compiler puts the New function into its caller, so that the marker's magic is an immediate
+// operand there, or calls it.
+func (img *image) made(funcs *gosym.Table, text []byte) (places []string) {
+	news := make(map[uint64]bool)
+	for i := range funcs.Funcs {
+		if newFunction.MatchString(funcs.Funcs[i].Name) {
+			news[funcs.Funcs[i].Entry] = true
+		}
+	}
+	c := &code{img: img, funcs: funcs}
+	scanned := make(map[uint64]bool)
+	budget := 2 * len(text) // functions overlap in hostile files only
+	scan := func(fn *gosym.Func) error {
+		if fn == nil || scanned[fn.Entry] || isOwn(fn.Name) {
+			return nil
+		}
+		scanned[fn.Entry] = true
+		if budget -= int(min(fn.End-fn.Entry, maxFunction)); budget >= 0 {
+			places = append(places, c.made(fn, news)...)
+		}
+		return nil
+	}
+	var magic [8]byte
+	le.PutUint64(magic[:], markerabi.MarkerMagic0)
+	for at := 0; ; at++ {
+		i := bytes.Index(text[at:], magic[:])
+		if i < 0 {
+			break
+		}
+		at += i
+		_ = scan(funcs.PCToFunc(img.anchor.text + uint64(at)))
+	}
+	if len(news) > 0 {
+		_ = img.references(funcs, text, []uint64{4}, func(to uint64) bool { return news[to] }, scan)
+	}
+	return places
+}
+
+// newFunction matches New0 … New8, with what Go adds for their types.
+var newFunction = regexp.MustCompile(`^github\.com/waymark-trace/waymark/marker\.New[0-8](\[|$)`)
+
+// isOwn tells functions of the packages that make no markers but know the magic.
+func isOwn(function string) bool {
+	const module = "github.com/waymark-trace/waymark/"
+	return strings.HasPrefix(function, module+"marker.") || strings.HasPrefix(function, module+"internal/")
+}
+
+// made returns the places in one function.
+func (c *code) made(fn *gosym.Func, news map[uint64]bool) (places []string) {
+	if fn.End < fn.Entry || fn.End-fn.Entry > maxFunction {
+		return nil
+	}
+	text := c.img.at(fn.Entry, fn.End-fn.Entry)
+	var pcs []uint64
+	for at := 0; at < len(text); {
+		inst, err := x86asm.Decode(text[at:], 64)
+		if err != nil || inst.Len == 0 {
+			at++
+			continue
+		}
+		pc := fn.Entry + uint64(at)
+		at += inst.Len
+		pcs = append(pcs, pc)
+		if isMagic(&inst) || inst.Op == x86asm.CALL && calls(&inst, pc, news) {
+			s := c.site(pcs, fn, false)
+			places = append(places, fmt.Sprintf("%s:%d", filepath.Base(s.file), s.line))
+		}
+	}
+	return places
+}
+
+func isMagic(inst *x86asm.Inst) bool {
+	imm, ok := inst.Args[1].(x86asm.Imm)
+	return ok && inst.Op == x86asm.MOV && uint64(imm) == markerabi.MarkerMagic0
+}
+
+func calls(inst *x86asm.Inst, pc uint64, entries map[uint64]bool) bool {
+	rel, ok := inst.Args[0].(x86asm.Rel)
+	return ok && entries[pc+uint64(inst.Len)+uint64(int64(rel))]
+}
+
+// madeText says what link cannot find, "" for nothing.
+func madeText(places []string) string {
+	const shown = 3
+	if len(places) == 0 {
+		return ""
+	}
+	what, them := "1 marker is", "it"
+	if len(places) > 1 {
+		what, them = fmt.Sprintf("%d markers are", len(places)), "them"
+	}
+	where := strings.Join(places[:min(len(places), shown)], ", ")
+	if len(places) > shown {
+		where += ", …"
+	}
+	return fmt.Sprintf("%s made while the program runs, where no tracer sees %s (%s)", what, them, where)
+}
+
+// madeMarkers returns the places of made for the whole program, none where they cannot be told.
+func (img *image) madeMarkers() (places []string) {
+	defer func() { // debug/gosym panics on some malformed tables
+		if recover() != nil {
+			places = nil
+		}
+	}()
+	text := img.at(img.anchor.text, img.anchor.etext-img.anchor.text)
+	if funcs := img.functions(); funcs != nil && text != nil {
+		places = img.made(funcs, text)
+	}
+	return places
+}
