@@ -19,11 +19,15 @@ type Options struct {
 	// Wait lets Start return only when a tracer has connected and said that the program may go on,
 	// and at the latest after this time if none has connected; 0 does not wait.
 	Wait time.Duration
+	// MaxBytes limits the rings of all recordings together, 0 for 256 MiB. It is shared memory, and counts
+	// as the program's.
+	MaxBytes int64
 }
 
 const (
-	autoWait = 10 * time.Second
-	variable = "WAYMARK_AGENT"
+	defaultBytes = 256 << 20
+	autoWait     = 10 * time.Second
+	variable     = "WAYMARK_AGENT"
 )
 
 func init() {

@@ -25,6 +25,8 @@ type Agent struct {
 	budget   budget
 	waiting  chan struct{} // closed when the program may go on; nil when it does not wait
 	went     bool          // it is closed
+
+	sessions sessions
 }
 
 // running is the program's agent: one is enough, and two could not have the same socket.
@@ -75,6 +77,9 @@ func start(o *Options) (*Agent, error) {
 		listener: listener, path: dir.Path() + "/" + self.Socket(), self: self,
 		served: make(chan struct{}), clients: map[*client]bool{},
 	}
+	if a.sessions.limit = o.MaxBytes; a.sessions.limit <= 0 {
+		a.sessions.limit = defaultBytes
+	}
 	if o.Wait > 0 {
 		a.waiting = make(chan struct{})
 	}
@@ -120,11 +125,14 @@ func (a *Agent) Stop() error {
 	for a.connected() > 0 {
 		time.Sleep(time.Millisecond) // a client's goroutine undoes what it did
 	}
-	err := os.Remove(a.path)
+	err := a.sessions.stopAll(a.self)
+	if e := os.Remove(a.path); err == nil && !errors.Is(e, os.ErrNotExist) {
+		err = e
+	}
 	running.Lock()
 	running.agent = nil
 	running.Unlock()
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err != nil {
 		return fmt.Errorf("stopping the agent: %w", err)
 	}
 	return nil

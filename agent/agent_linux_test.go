@@ -204,6 +204,13 @@ func TestStaleSocket(t *testing.T) {
 	dial(t, q)
 }
 
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	all, err := filepath.Glob(pattern)
+	must(t, err)
+	return all
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -43,6 +43,14 @@ func (c *client) do(r *wire.Request) error {
 		err = c.toggle(r.Names, false)
 	case wire.Resume:
 		c.agent.goOn()
+	case wire.Record:
+		return c.record(r.Session)
+	case wire.Sessions:
+		return c.tell(c.agent.sessions.list())
+	case wire.Stop:
+		err = c.agent.sessions.stop(c.agent.self, r.Name)
+	case wire.Ring:
+		return c.ring(r.Name)
 	default:
 		err = refuse(wire.BadRequest, "there is no request %.80q", r.Do)
 	}
@@ -156,6 +164,7 @@ func (c *client) undo() {
 		_ = s.do(!s.on)
 	}
 	c.armed, c.switched = nil, nil
+	_ = c.agent.sessions.stopOf(c.agent.self, c) // nobody is left to be told
 }
 
 // list answers with every point of the program.
@@ -163,6 +172,16 @@ func (c *client) list() error {
 	points := allPoints()
 	for i := range points {
 		if err := c.conn.Answer(&wire.Answer{Point: &points[i], More: true}); err != nil {
+			return err
+		}
+	}
+	return c.conn.Answer(&wire.Answer{})
+}
+
+// tell answers with sessions.
+func (c *client) tell(all []wire.Session) error {
+	for i := range all {
+		if err := c.conn.Answer(&wire.Answer{Session: &all[i], More: true}); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -69,14 +71,32 @@ func target() {
 			s.Socket = a.Socket()
 		}
 	}
+	n := 0 // marks so far
 	in := bufio.NewScanner(os.Stdin)
 	out := json.NewEncoder(os.Stdout)
 	for in.Scan() {
-		switch in.Text() {
-		case "stop":
-			return
+		do, times, _ := strings.Cut(in.Text(), " ")
+		switch do {
 		case "mark":
-			worked.Mark("x", 1)
+			m, _ := strconv.Atoi(times)
+			for range max(m, 1) {
+				worked.Mark("x", n)
+				n++
+			}
+		case "die": // in the middle of it
+			for {
+				worked.Mark("x", n)
+				if n++; n == 100_000 {
+					syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				}
+			}
+		case "panic":
+			for {
+				worked.Mark("x", n)
+				if n++; n == 100_000 {
+					panic("it was asked to")
+				}
+			}
 		case "idle": // long enough for whatever runs now and then
 			time.Sleep(300 * time.Millisecond)
 		}

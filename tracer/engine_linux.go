@@ -32,6 +32,9 @@ type kernelEvents struct {
 }
 
 func newEvents(t Target, markers []*Marker, o Options) (events, error) {
+	if t.Engine == EngineAgent {
+		return newAgentEvents(t, markers, o)
+	}
 	k := &kernelEvents{comms: map[[16]byte]string{}}
 	k.probes.Store(&[]*probe{})
 	if err := k.attach(t, markers, o, k); err != nil {

@@ -11,8 +11,8 @@ type Event struct {
 	Time      time.Time
 	Monotonic time.Duration // CLOCK_MONOTONIC at the hit
 	PID       int           // as this process sees it; 0 when it is not visible from its PID namespace
-	TID       int
-	CPU       int
+	TID       int           // 0 when not known, as with the agent engine
+	CPU       int           // with the agent engine the Go scheduler's processor, P
 	Comm      string
 	Goroutine int64 // 0 when not a Go program or not known
 	Marker    *Marker

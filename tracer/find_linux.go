@@ -17,6 +17,8 @@ import (
 
 func find(ctx context.Context, t Target) ([]*Marker, error) {
 	switch {
+	case t.Engine == EngineAgent:
+		return findAgents(ctx, t)
 	case len(t.pids()) > 0:
 		return findPIDs(ctx, t.pids())
 	case t.Path != "":

@@ -30,11 +30,18 @@ type Marker struct {
 	// File is where it is.
 	File *File
 
+	declared string // its name in a program that was found through its agent, "" otherwise
+
 	records []*schema.Marker // for each of Sites what it hands over, nil for its operands
 }
 
-// FullName returns provider:name.
-func (m *Marker) FullName() string { return m.Provider + ":" + m.Name }
+// FullName returns provider:name, or the name alone when the provider is not known.
+func (m *Marker) FullName() string {
+	if m.Provider == "" {
+		return m.Name
+	}
+	return m.Provider + ":" + m.Name
+}
 
 // Counters returns the values that the reference counters of the marker's sites have in a process
 // of the target it was found in, 0 for sites without one. The kernel raises a counter by one

@@ -17,6 +17,8 @@ type Target struct {
 	Follow bool
 	// Path is an executable or library: every process that maps it, now and later.
 	Path string
+	// Engine says who looks. Find, Count, Trace and Latency must be given the same.
+	Engine Engine
 	// Command is started by Start and attached before its first instruction.
 	Command []string
 }

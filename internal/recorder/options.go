@@ -51,7 +51,8 @@ func (o *Options) check() (*filter.Expr, error) {
 	return filter.Parse(o.Where)
 }
 
-var errNoMarker = errors.New("no marker of the program matches")
+// ErrNoMarker says that there is nothing to record.
+var ErrNoMarker = errors.New("no marker of the program matches")
 
 // chooses reports whether a pattern matches the marker.
 func (o *Options) chooses(m *point.Recordable) (bool, error) {

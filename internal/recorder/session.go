@@ -106,7 +106,7 @@ func (s *Session) noneMatches() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.recordings) == 0 {
-		return fmt.Errorf("%w: %q", errNoMarker, s.o.Patterns)
+		return fmt.Errorf("%w: %q", ErrNoMarker, s.o.Patterns)
 	}
 	return nil
 }

@@ -1,0 +1,265 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/waymark-trace/waymark/internal/filter"
+	"github.com/waymark-trace/waymark/internal/recorder"
+	"github.com/waymark-trace/waymark/internal/ring"
+	"github.com/waymark-trace/waymark/internal/rundir"
+	"github.com/waymark-trace/waymark/internal/wire"
+	"golang.org/x/sys/unix"
+)
+
+// sessions are the recordings of the agent. Starting and stopping one waits for the others.
+type sessions struct {
+	limit int64 // bytes of all rings
+
+	mu     sync.Mutex
+	all    []*session
+	dir    *rundir.Dir // of this process's rings, open while there are sessions
+	serial int
+}
+
+// session is one recording.
+type session struct {
+	recording *recorder.Session
+	about     wire.Session // what was asked for, and where it is
+	owner     *client      // whose end is the session's, nil when it is named
+}
+
+const (
+	maxSessions   = 8
+	maxText       = 4096
+	defaultStream = 16 << 20
+	defaultFlight = 64 << 20
+	defaultCount  = 1 << 20
+)
+
+var modes = map[string]struct {
+	mode ring.Mode
+	size int64
+}{
+	wire.Discard:   {ring.Discard, defaultStream},
+	wire.Overwrite: {ring.Overwrite, defaultFlight},
+}
+
+// record starts a session for a client, and answers with its ring file.
+func (c *client) record(r *wire.Session) error {
+	if r == nil {
+		return c.refuse(refuse(wire.BadRequest, "record says nothing of the session"))
+	}
+	s, f, err := c.agent.sessions.start(c.agent.self, c, *r)
+	if err != nil {
+		return c.answer(err)
+	}
+	defer f.Close()
+	said := s.say()
+	return c.conn.AnswerFile(&wire.Answer{Session: &said}, f)
+}
+
+// start starts a session and opens its file for a client, to read and to give back space.
+func (ss *sessions) start(self rundir.Process, c *client, r wire.Session) (*session, *os.File, error) {
+	mode, ok := modes[r.Mode]
+	if !ok {
+		return nil, nil, refuse(wire.BadRequest, "there is no mode %.80q", r.Mode)
+	}
+	if r.Size == 0 {
+		r.Size = mode.size
+	}
+	if r.Size < 0 || r.MaxString < 0 || r.MaxString > maxText {
+		return nil, nil, refuse(wire.BadRequest, "rings of %d bytes with texts of %d: texts have at most %d", r.Size, r.MaxString, maxText)
+	}
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if len(ss.all) >= maxSessions {
+		return nil, nil, refuse(wire.Limited, "%d recordings, as many as an agent makes at a time", maxSessions)
+	}
+	if used := ss.used(); r.Size > ss.limit-used {
+		return nil, nil, refuse(wire.Limited, "rings of %d bytes: the agent's limit is %d, of which %d are used", r.Size, ss.limit, used)
+	}
+	r.Named = r.Name != ""
+	if !r.Named {
+		ss.serial++
+		r.Name = fmt.Sprintf("stream-%d", ss.serial)
+	} else if err := rundir.CheckSession(r.Name); err != nil {
+		return nil, nil, refuse(wire.BadRequest, "%v", err)
+	}
+	if ss.named(r.Name) >= 0 {
+		return nil, nil, refuse(wire.Limited, "there is a recording %q already", r.Name)
+	}
+	if err := ss.open(self); err != nil {
+		return nil, nil, err
+	}
+	s, f, err := ss.begin(c, r, mode.mode)
+	if err != nil && len(ss.all) == 0 {
+		ss.close(self)
+	}
+	return s, f, err
+}
+
+// begin is start where nothing is against it. ss.mu is held.
+func (ss *sessions) begin(c *client, r wire.Session, mode ring.Mode) (*session, *os.File, error) {
+	file := r.Name + rundir.RingSuffix
+	if err := ss.dir.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) { // of an earlier agent of this process
+		return nil, nil, err
+	}
+	began, err := recorder.Start(recorder.Options{
+		Dir: ss.dir.Inside(""), Name: r.Name, Patterns: r.Patterns, Mode: mode,
+		Size: uint64(r.Size), Where: r.Where, MaxString: r.MaxString,
+	})
+	if err != nil {
+		return nil, nil, explain(err)
+	}
+	r.File, r.Began = ss.dir.Path()+"/"+file, time.Now().UnixNano()
+	s := &session{recording: began, about: r}
+	if !r.Named {
+		s.owner = c
+	}
+	f, err := ss.dir.Open(file, unix.O_RDWR)
+	if err != nil {
+		began.Stop()
+		_ = ss.dir.Remove(file)
+		return nil, nil, err
+	}
+	ss.all = append(ss.all, s)
+	return s, f, nil
+}
+
+// explain turns what the recorder says into a refusal.
+func explain(err error) error {
+	var where *filter.Error
+	switch {
+	case errors.As(err, &where):
+		return &wire.Error{Code: wire.BadWhere, Text: where.Error(), Hint: where.Hint, Column: where.Column}
+	case errors.Is(err, recorder.ErrNoMarker):
+		return refuse(wire.NoPoint, "%v", err)
+	case errors.Is(err, unix.ENOSPC):
+		return &wire.Error{Code: wire.Failed, Text: err.Error(), Hint: "smaller rings, or fewer recordings: waymark sessions shows them"}
+	}
+	return err
+}
+
+// open opens the directory for rings, and makes room there. ss.mu is held.
+func (ss *sessions) open(self rundir.Process) error {
+	if ss.dir != nil {
+		return nil
+	}
+	all, err := rundir.Create()
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	_, _ = all.Clean(rundir.MaxDead) // what cannot be removed is no reason not to record
+	ss.dir, err = all.Own(self)
+	return err
+}
+
+// close removes the directory for rings. ss.mu is held.
+func (ss *sessions) close(self rundir.Process) {
+	if all, err := rundir.Create(); err == nil {
+		_ = all.RemoveProcess(self) // not empty: an earlier agent has left something
+		all.Close()
+	}
+	ss.dir.Close()
+	ss.dir = nil
+}
+
+func (ss *sessions) used() (bytes int64) {
+	for _, s := range ss.all {
+		bytes += s.about.Size
+	}
+	return bytes
+}
+
+func (ss *sessions) named(name string) int {
+	return slices.IndexFunc(ss.all, func(s *session) bool { return s.about.Name == name })
+}
+
+// stop ends a session by name and removes its file.
+func (ss *sessions) stop(self rundir.Process, name string) error {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if ss.named(name) < 0 {
+		return refuse(wire.NoSession, "there is no recording %.80q", name)
+	}
+	return ss.end(self, func(s *session) bool { return s.about.Name == name })
+}
+
+// stopOf ends what a client has started and not named.
+func (ss *sessions) stopOf(self rundir.Process, c *client) error {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	return ss.end(self, func(s *session) bool { return s.owner == c })
+}
+
+// stopAll ends every session.
+func (ss *sessions) stopAll(self rundir.Process) error {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	return ss.end(self, func(*session) bool { return true })
+}
+
+// end ends sessions and removes their files. ss.mu is held.
+func (ss *sessions) end(self rundir.Process, which func(*session) bool) error {
+	var errs []error
+	ss.all = slices.DeleteFunc(ss.all, func(s *session) bool {
+		if !which(s) {
+			return false
+		}
+		s.recording.Stop()
+		errs = append(errs, ss.dir.Remove(s.about.Name+rundir.RingSuffix))
+		return true
+	})
+	if ss.dir != nil && len(ss.all) == 0 {
+		ss.close(self)
+	}
+	return errors.Join(errs...)
+}
+
+// file opens the ring file of a session, to read.
+func (ss *sessions) file(name string) (*session, *os.File, error) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	i := ss.named(name)
+	if i < 0 {
+		return nil, nil, refuse(wire.NoSession, "there is no recording %.80q", name)
+	}
+	f, err := ss.dir.Open(name+rundir.RingSuffix, unix.O_RDONLY)
+	return ss.all[i], f, err
+}
+
+// ring answers with the ring file of a session.
+func (c *client) ring(name string) error {
+	s, f, err := c.agent.sessions.file(name)
+	if err != nil {
+		return c.answer(err)
+	}
+	defer f.Close()
+	said := s.say()
+	return c.conn.AnswerFile(&wire.Answer{Session: &said}, f)
+}
+
+func (ss *sessions) list() (all []wire.Session) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	for _, s := range ss.all {
+		all = append(all, s.say())
+	}
+	return all
+}
+
+// say tells of the session as it is now.
+func (s *session) say() wire.Session {
+	said, st := s.about, s.recording.Stats()
+	said.Patterns, said.Where = nil, "" // whoever asked knows
+	said.Markers, said.Recorded, said.Filtered = st.Markers, st.Events, st.Filtered
+	said.Lost = st.Full + st.NoRing + st.Undescribed
+	return said
+}

@@ -1,0 +1,143 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// found returns the marker of a target, by its agent.
+func found(t *testing.T, p *program) (tracer.Target, []*tracer.Marker) {
+	t.Helper()
+	target := tracer.Target{PID: p.cmd.Process.Pid, Engine: tracer.EngineAgent}
+	all, err := tracer.Find(t.Context(), target)
+	must(t, err)
+	markers, err := tracer.Select(all, []string{"target:worked"})
+	must(t, err)
+	return target, markers
+}
+
+// Every hit is an event or counted as lost, in order, with its values.
+func TestTrace(t *testing.T) {
+	runtimeDir(t)
+	for _, tt := range []struct {
+		name, where string
+		buffer      int
+		hits        string
+		want        func(i int) int // of event i, its n
+		lossy       bool
+	}{
+		{"all", "", 0, "mark 50000", func(i int) int { return i }, false},
+		{"where", `n >= 100 && n < 200 && what ~ "x*"`, 0, "mark 50000", func(i int) int { return 100 + i }, false},
+		{"small rings", "", 64 << 10, "mark 500000", nil, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := run(t, nil)
+			p.ask("look")
+			target, markers := found(t, p)
+			before := p.ask("look")
+			tr, err := tracer.Trace(target, markers, &tracer.Options{Where: tt.where, BufferSize: tt.buffer})
+			must(t, err)
+			defer tr.Close()
+			if s := p.ask(tt.hits); !s.Armed {
+				t.Errorf("%+v", s)
+			}
+			must(t, tr.Stop())
+			events, last := 0, -1
+			for {
+				e, err := tr.Next(context.Background())
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				must(t, err)
+				n := int(e.Values[1].Bits)
+				if tt.want != nil && n != tt.want(events) || n <= last || string(e.Values[0].Text) != "x" || e.PID != p.cmd.Process.Pid || e.Goroutine == 0 {
+					t.Fatalf("event %d behind n %d: %+v", events, last, e)
+				}
+				last = n
+				events++
+			}
+			lost, err := tr.Lost()
+			must(t, err)
+			filtered, err := tr.Filtered()
+			must(t, err)
+			want := 50000
+			if tt.lossy {
+				want = 500000
+			}
+			if events+int(lost)+int(filtered) != want || (lost > 0) != tt.lossy {
+				t.Errorf("%d events + %d lost + %d filtered are not the %d that were marked", events, lost, filtered, want)
+			}
+			must(t, tr.Close())
+			settled(t, p, before)
+		})
+	}
+}
+
+// What was recorded before the target died is read, up to the last event.
+func TestTraceOfTheDead(t *testing.T) {
+	dir := runtimeDir(t)
+	for _, how := range []string{"die", "panic"} {
+		p := run(t, nil)
+		p.ask("look")
+		target, markers := found(t, p)
+		tr, err := tracer.Trace(target, markers, &tracer.Options{BufferSize: 64 << 20})
+		must(t, err)
+		defer tr.Close()
+		p.in.WriteString(how + "\n")
+		must(t, p.in.Flush())
+		p.cmd.Wait()
+		must(t, tr.Stop())
+		events := 0
+		for {
+			e, err := tr.Next(context.Background())
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			must(t, err)
+			if n := int(e.Values[1].Bits); n != events {
+				t.Fatalf("event %d has n %d", events, n)
+			}
+			events++
+		}
+		if events != 100_000 {
+			t.Errorf("%d events before it died, of 100000", events)
+		}
+		must(t, tr.Close())
+	}
+	if left := glob(t, dir+"/waymark/*/*.ring"); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
+func TestTraceRefuses(t *testing.T) {
+	runtimeDir(t)
+	p := run(t, nil)
+	p.ask("look")
+	target, markers := found(t, p)
+	for _, tt := range []struct {
+		o    tracer.Options
+		want string
+	}{
+		{tracer.Options{Where: "nobody == 1"}, "has no field nobody"},
+		{tracer.Options{Where: "n =="}, "condition"},
+		{tracer.Options{BufferSize: 1 << 30}, "the agent's limit is 268435456"},
+		{tracer.Options{Strings: []string{"arg1"}}, "the types of these markers are known"},
+	} {
+		tr, err := tracer.Trace(target, markers, &tt.o)
+		if err == nil {
+			tr.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v, want %q", tt.o, err, tt.want)
+		}
+	}
+	var where *tracer.WhereError
+	if _, err := tracer.Trace(target, markers, &tracer.Options{Where: "n == 1 && nobody == 1"}); !errors.As(err, &where) || where.Hint == "" {
+		t.Errorf("%v is no WhereError with a hint", err)
+	}
+}

@@ -1,0 +1,172 @@
+package tracer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/waymark-trace/waymark/internal/wire"
+)
+
+// agentEvents reads the events that agents record.
+type agentEvents struct {
+	sessions []*agentSession
+
+	closing chan struct{} // closed by Close
+	once    sync.Once
+	halting sync.Once
+	halted  chan struct{} // closed when nothing is recorded any more
+	haltErr error
+
+	mu     sync.Mutex // of reading
+	closed bool
+	ready  []*Event // in order
+	rest   []*Event // read, but others may come before them
+	err    error    // to be returned behind what is ready
+}
+
+func newAgentEvents(t Target, markers []*Marker, o Options) (*agentEvents, error) {
+	if err := checkAgent(t, markers); err != nil {
+		return nil, err
+	}
+	sessions, err := startSessions(t, markers, wire.Session{
+		Mode: wire.Discard, Size: int64(o.BufferSize), Where: o.Where, MaxString: o.MaxString,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &agentEvents{sessions: sessions, closing: make(chan struct{}), halted: make(chan struct{})}, nil
+}
+
+// How long the reader of rings sleeps when there is nothing: no writer wakes it.
+const (
+	leastNap = time.Millisecond
+	mostNap  = 50 * time.Millisecond
+)
+
+func (a *agentEvents) next(ctx context.Context) (*Event, error) {
+	for nap := leastNap; ; nap = min(2*nap, mostNap) {
+		over := false
+		select {
+		case <-a.halted:
+			over = true // and what is read from now on is all
+		default:
+		}
+		e, err := a.poll(over)
+		if e != nil || err != nil {
+			return e, err
+		}
+		if over {
+			continue // until poll has nothing and says so
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-a.closing:
+			return nil, os.ErrClosed
+		case <-a.halted:
+		case <-time.After(nap):
+		}
+	}
+}
+
+// poll returns an event, if there is one. Over says that no more are written.
+func (a *agentEvents) poll(over bool) (*Event, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, os.ErrClosed
+	}
+	if len(a.ready) == 0 && a.err == nil {
+		a.fill()
+	}
+	if len(a.ready) > 0 {
+		e := a.ready[0]
+		a.ready = a.ready[1:]
+		return e, nil
+	}
+	if a.err != nil {
+		return nil, a.err
+	}
+	if over && len(a.rest) == 0 {
+		return nil, io.EOF
+	}
+	return nil, nil
+}
+
+// fill reads all sessions.
+func (a *agentEvents) fill() {
+	events, until := a.rest, time.Duration(1<<63-1)
+	for _, s := range a.sessions {
+		var upTo time.Duration
+		var err error
+		events, upTo, err = s.read(events)
+		until = min(until, upTo)
+		a.err = errors.Join(a.err, err)
+	}
+	if a.err != nil {
+		until = 1<<63 - 1
+	}
+	a.ready, a.rest = merge(events, until)
+}
+
+func (a *agentEvents) counts() (lost []uint64, filtered uint64, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, 0, os.ErrClosed
+	}
+	for _, s := range a.sessions {
+		if lost, err = s.counts(lost, &filtered); err != nil {
+			return nil, 0, err
+		}
+	}
+	return lost, filtered, nil
+}
+
+func (a *agentEvents) lostByCPU() ([]uint64, error) {
+	lost, _, err := a.counts()
+	return lost, err
+}
+
+func (a *agentEvents) lost() (sum uint64, err error) {
+	lost, err := a.lostByCPU()
+	for _, n := range lost {
+		sum += n
+	}
+	return sum, err
+}
+
+func (a *agentEvents) filtered() (uint64, error) {
+	_, n, err := a.counts()
+	return n, err
+}
+
+// ended is nil: whoever gave the processes sees them end.
+func (a *agentEvents) ended() <-chan struct{} { return nil }
+
+func (a *agentEvents) stop() error {
+	a.halting.Do(func() {
+		for _, s := range a.sessions {
+			a.haltErr = errors.Join(a.haltErr, s.halt())
+		}
+		close(a.halted)
+	})
+	return a.haltErr
+}
+
+func (a *agentEvents) Close() error {
+	var err error
+	a.once.Do(func() {
+		err = a.stop()
+		close(a.closing)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.closed = true
+		closeSessions(a.sessions)
+	})
+	return err
+}

@@ -1,0 +1,111 @@
+package tracer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waymark-trace/waymark/internal/ring"
+	"github.com/waymark-trace/waymark/internal/wire"
+)
+
+var errNoProcesses = errors.New("the agent engine looks at processes: by -p PID or -- COMMAND")
+
+// findAgents returns the markers that the agents of a target's processes tell of.
+func findAgents(ctx context.Context, t Target) (all []*Marker, err error) {
+	if len(t.pids()) == 0 {
+		return nil, errNoProcesses
+	}
+	known := map[string]*Marker{}
+	for _, pid := range t.pids() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c, err := dialAgent(pid)
+		if err != nil {
+			return nil, err
+		}
+		points, err := c.points()
+		c.close()
+		if err != nil {
+			return nil, err
+		}
+		file := &File{Path: c.exe, Go: c.goes, goid: -1}
+		for i := range points {
+			if p := &points[i]; p.Kind == wire.Marker {
+				m := agentMarker(p, file)
+				key := file.Path + "\x00" + m.declared + "\x00" + m.Format
+				if known[key] == nil { // twins are two sites of one
+					known[key] = m
+					all = append(all, m)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Marker) int { return cmp.Compare(a.declared, b.declared) })
+	return all, nil
+}
+
+func agentMarker(p *Point, file *File) *Marker {
+	m := &Marker{Format: p.Format, Typed: true, File: file, declared: p.Name}
+	m.Provider, m.Name = splitDeclared(p.Name)
+	for _, f := range p.Fields {
+		_ = f.Kind.UnmarshalText([]byte(f.Type)) // of a named type the events will tell
+		m.Fields = append(m.Fields, f)
+	}
+	return m
+}
+
+// splitDeclared splits a name as it was declared. Of one without a provider the package, which would stand
+// for it, is not known here.
+func splitDeclared(name string) (provider, rest string) {
+	provider, rest, ok := strings.Cut(name, ":")
+	if !ok {
+		return "", name
+	}
+	return provider, rest
+}
+
+// ringMarker is the marker of events in a ring file.
+func ringMarker(e *ring.Event, file *File) *Marker {
+	m := &Marker{Format: e.Format, Typed: true, File: file, declared: e.Name}
+	m.Provider, m.Name = splitDeclared(e.Name)
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		m.Fields = append(m.Fields, Field{Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: f.Kind})
+	}
+	return m
+}
+
+// checkAgent reports whether what was asked for can be done by agents at all.
+func checkAgent(t Target, markers []*Marker) error {
+	if t.Follow {
+		return fmt.Errorf("following children of a process through its agent, which is that process's own: %w", ErrNotSupported)
+	}
+	if len(t.pids()) == 0 {
+		return errNoProcesses
+	}
+	if len(markers) == 0 {
+		return errors.New("attaching: no markers are selected")
+	}
+	for _, m := range markers {
+		if m.declared == "" {
+			return fmt.Errorf("%s was not found through an agent: give Find and this the same Target.Engine", m.FullName())
+		}
+	}
+	return nil
+}
+
+// declaredNames returns the names of markers as patterns, each once.
+func declaredNames(markers []*Marker) []string {
+	var names []string
+	for _, m := range markers {
+		if !slices.Contains(names, m.declared) {
+			names = append(names, m.declared)
+		}
+	}
+	return names
+}

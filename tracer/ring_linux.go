@@ -1,0 +1,114 @@
+package tracer
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/waymark-trace/waymark/internal/ring"
+)
+
+// ringSource reads the events of one ring file.
+type ringSource struct {
+	*ring.Reader
+	pid     int
+	comm    string
+	file    *File
+	markers []*Marker // by the number of their event
+	values  []ring.Value
+}
+
+// maxBatch is how many events of a ring are read before those of others.
+const maxBatch = 4096
+
+// read appends what is there, up to a limit for each ring, and gives back its space. until is the time up to which
+// everything was read; it is later than any event where nothing was left behind.
+func (s *ringSource) read(events []*Event) (_ []*Event, until time.Duration, err error) {
+	until = 1<<63 - 1
+	for i := range s.Rings() {
+		for n := 0; ; n++ {
+			if n == maxBatch {
+				until = min(until, events[len(events)-1].Monotonic)
+				break
+			}
+			rec, err := s.Next(i)
+			if err != nil {
+				return events, until, err
+			}
+			if rec == nil {
+				break
+			}
+			e, err := s.event(rec, i)
+			if err != nil {
+				return events, until, err
+			}
+			events = append(events, e)
+		}
+		if err := s.Consume(i); err != nil {
+			return events, until, err
+		}
+	}
+	return events, until, nil
+}
+
+// event copies a record.
+func (s *ringSource) event(rec *ring.Record, cpu int) (*Event, error) {
+	var err error
+	if s.values, err = rec.Values(s.values[:0]); err != nil {
+		return nil, err
+	}
+	e := &Event{
+		Time: time.Unix(0, rec.Monotonic+s.Wall()), Monotonic: time.Duration(rec.Monotonic),
+		PID: s.pid, CPU: cpu, Comm: s.comm, Goroutine: int64(rec.Goroutine), Marker: s.marker(rec.Event),
+	}
+	e.Values = make([]Value, len(s.values))
+	for i, v := range s.values {
+		e.Values[i] = Value{Bits: v.Bits, Len: v.Len}
+		if v.Text != nil {
+			e.Values[i].Text = append([]byte{}, v.Text...)
+		}
+	}
+	return e, nil
+}
+
+func (s *ringSource) marker(e *ring.Event) *Marker {
+	for len(s.markers) <= e.Number {
+		s.markers = append(s.markers, nil)
+	}
+	if s.markers[e.Number] == nil {
+		s.markers[e.Number] = ringMarker(e, s.file)
+	}
+	return s.markers[e.Number]
+}
+
+// counts adds what the file says of losses, by ring, and what the condition kept out.
+func (s *ringSource) counts(lost []uint64, filtered *uint64) ([]uint64, error) {
+	for i := range s.Rings() {
+		n, err := s.Counts(i)
+		if err != nil {
+			return lost, err
+		}
+		for len(lost) <= i {
+			lost = append(lost, 0)
+		}
+		lost[i] += n.Full + n.Missed
+		*filtered += n.Filtered
+	}
+	noRing, undescribed, err := s.Lost()
+	if len(lost) > 0 {
+		lost[0] += noRing + undescribed
+	}
+	return lost, err
+}
+
+// merge sorts events that were read by time, and returns those that none can come before, and the others.
+func merge(events []*Event, until time.Duration) (ready, rest []*Event) {
+	slices.SortStableFunc(events, func(a, b *Event) int { return cmp.Compare(a.Monotonic, b.Monotonic) })
+	n, _ := slices.BinarySearchFunc(events, until, func(e *Event, t time.Duration) int {
+		if e.Monotonic <= t {
+			return -1
+		}
+		return 1
+	})
+	return events[:n], events[n:]
+}
