@@ -48,7 +48,7 @@ func (a *attachment) attach(t Target, markers []*Marker, o Options, c collector)
 func (a *attachment) add(markers []*Marker, linkers []*File, t Target) error {
 	if a.opened { // those that there were at first are as the options want them
 		var err error
-		if markers, err = withStrings(markers, a.options.Strings, false); err != nil {
+		if markers, err = a.options.fields(markers, false); err != nil || len(markers) == 0 && len(linkers) == 0 {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
 		return nil, err
 	}
 	d := o.orDefault()
-	markers, err := withStrings(markers, d.Strings, true)
+	markers, err := d.fields(markers, true)
 	if err != nil {
 		return nil, err
 	}

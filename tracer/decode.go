@@ -28,11 +28,16 @@ type probe struct {
 	shift  int64          // how far behind the note's location it sits
 	errs   []error        // for each operand why it has no value
 	texts  []int          // for each field which text of the plan it is, -1 for numbers
+	// fetched is for each field of a simple marker which value of the plan it is, -1 for none.
+	fetched []int
 }
 
 // newProbe plans what the events of a marker's site carry.
 func newProbe(m *Marker, site int, shift int64) (*probe, error) {
 	p := &probe{marker: m, site: site, shift: shift}
+	if m.Simple != nil {
+		return p, p.planSimple()
+	}
 	if site < len(m.records) {
 		p.record = m.records[site]
 	}
@@ -59,6 +64,9 @@ func newProbe(m *Marker, site int, shift int64) (*probe, error) {
 
 // values reads the values of an event, each of which may be missing.
 func (p *probe) values(raw *bpf.Raw, maxString int) []Value {
+	if p.marker.Simple != nil {
+		return p.simpleValues(raw, maxString)
+	}
 	values := make([]Value, len(p.marker.Fields))
 	if p.record == nil {
 		for i := range values {

@@ -94,7 +94,8 @@ func readMarkers(f *os.File, id identity, shown string) (*File, []*Marker, error
 	if mayLink(shown) {
 		file.linker = linkerSites(f)
 	}
-	if len(elfFile.Sites) == 0 {
+	simple := simpleMarkers(f, file)
+	if len(elfFile.Sites) == 0 && len(simple) == 0 {
 		return file, nil, nil
 	}
 	doc, err := readSchema(f)
@@ -109,7 +110,7 @@ func readMarkers(f *os.File, id identity, shown string) (*File, []*Marker, error
 	if doc != nil {
 		file.Go, file.goid = doc.Go, checkGoid(doc.Goid)
 	}
-	return file, markersOf(file, elfFile.Sites, doc), nil
+	return file, append(markersOf(file, elfFile.Sites, doc), simple...), nil
 }
 
 func readSchema(f *os.File) (*schema.Document, error) {

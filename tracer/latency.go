@@ -86,7 +86,14 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 			return nil, fmt.Errorf("%s would begin and end pairs at once", m.FullName())
 		}
 	}
-	if err := o.check(begin, end); err != nil {
+	begin, err := placed(begin, true)
+	if err == nil {
+		end, err = placed(end, true)
+	}
+	if err == nil {
+		err = o.check(begin, end)
+	}
+	if err != nil {
 		return nil, err
 	}
 	engine, err := newPairs(t, begin, end, o, d)

@@ -27,12 +27,16 @@ type Marker struct {
 	Sites []sdt.Site
 	// Counted says that a reference counter guards it.
 	Counted bool
+	// Simple is what a marker has that leaves no instruction, nil for others.
+	Simple *Simple
 	// File is where it is.
 	File *File
 
-	declared string // its name in a program that was found through its agent, "" otherwise
-
-	records []*schema.Marker // for each of Sites what it hands over, nil for its operands
+	declared string           // its name in a program that was found through its agent, "" otherwise
+	readings []readings       // of a simple marker, for each of Sites
+	record   int              // which of its file's simple markers it is
+	goCode   bool             // its code is Go's, without a red zone
+	records  []*schema.Marker // for each of Sites what it hands over, nil for its operands
 }
 
 // FullName returns provider:name, or the name alone when the provider is not known.
@@ -54,6 +58,11 @@ type Field struct {
 	Type string // Go type for Go markers; for others the operand's, such as "int32"
 	Kind field.Kind
 	Verb string // how the format wants it printed, "" for the kind's own way
+	// Elem says that it is an array or a slice, as []byte, and what its elements are;
+	// field.Invalid for others.
+	Elem field.Kind
+	// Names are what the values of an enumeration, or of such elements, are called.
+	Names map[int64]string
 	// Unavailable is the reason why no event has a value for it, nil when they do.
 	Unavailable error
 	// Operand is which of its site's operands it is, or points to it when it is text: the N of argN.

@@ -40,6 +40,10 @@ func (p *probe) builtin(s bpf.Source) bpf.Part {
 
 // part says where a field of the marker lies at the site, and of which kind it is there.
 func (p *probe) part(i int) (field.Kind, bpf.Part, error) {
+	if p.marker.Simple != nil {
+		kind, part := p.simplePart(i)
+		return kind, part, nil
+	}
 	if p.record == nil {
 		kind, part := p.operandPart(&p.marker.Fields[i])
 		return kind, part, nil

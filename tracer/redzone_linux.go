@@ -18,7 +18,7 @@ var keepRedZone = true
 // optimized uprobe from nop5 to nop10") is the correction. Go has no red zone, and what linked
 // Go programs probe is a stub that is called.
 func checkRedZone(m *Marker, site int, file io.ReaderAt) error {
-	if !keepRedZone || site < len(m.records) && m.records[site] != nil {
+	if !keepRedZone || m.goCode || site < len(m.records) && m.records[site] != nil {
 		return nil
 	}
 	if g, err := feature.UprobeGeneration(); err != nil || g != feature.Nop5 {

@@ -12,7 +12,7 @@ const maxAvailable = 10
 
 // Select returns the markers that any of the patterns matches, in their order in markers,
 // each once. A pattern is a glob over provider:name, with *, ? and [...] as in path.Match;
-// one without a colon matches the name in any provider. No patterns select everything.
+// one without a colon matches the name in any provider, of simple markers its last component. No patterns select everything.
 // A pattern that matches nothing is a *NoMatchError, a malformed one wraps path.ErrBadPattern.
 func Select(markers []*Marker, patterns []string) ([]*Marker, error) {
 	if len(patterns) == 0 {
@@ -60,7 +60,11 @@ func Match(m *Marker, patterns []string) (bool, error) {
 func match(pattern string, m *Marker) (bool, error) {
 	provider, name, ok := strings.Cut(pattern, ":")
 	if !ok {
-		return glob(pattern, m.Name)
+		last := m.Name
+		if m.Simple != nil { // whose names have any number of components
+			last = last[strings.LastIndexByte(last, ':')+1:]
+		}
+		return glob(pattern, last)
 	}
 	if p, err := glob(provider, m.Provider); !p || err != nil {
 		return false, err

@@ -73,6 +73,10 @@ type Options struct {
 	// whose length is arg2. Markers without such an argument are left as they are; a name that none
 	// has is a *NoFieldError. Events then have markers of their own, with such fields.
 	Strings []string
+	// Vars are variables to read besides those that simple markers name, or members of them, as
+	// `req.Method` and `cmd->len`. Markers without such a variable are left as they are, and one
+	// that no simple marker has is an error. Events then have markers of their own, with such fields.
+	Vars []string
 	// By breaks counts down: by "pid", "tid", "comm" (the thread's name), "cpu", "goroutine",
 	// and by fields of the markers, by name or as "arg1" and so on. Several are told apart
 	// together. A name that no marker has is a *NoFieldError. At most 8, four of them strings.

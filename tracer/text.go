@@ -58,6 +58,11 @@ func (p *probe) text(raw *bpf.Raw, f *Field, i, maxString int) Value {
 			return Value{Err: errLength}
 		}
 	}
+	return p.textValue(raw, i, size, f.length > 0, maxString)
+}
+
+// textValue reads text number i of the plan, whose length is known to be size, or ends at a NUL.
+func (p *probe) textValue(raw *bpf.Raw, i int, size uint64, sized bool, maxString int) Value {
 	kept, ok := raw.Text(p.plan, i, size)
 	switch {
 	case !ok:
@@ -67,7 +72,7 @@ func (p *probe) text(raw *bpf.Raw, f *Field, i, maxString int) Value {
 	}
 	v := Value{Len: int(size), Text: append([]byte{}, kept[:min(len(kept), maxString)]...)}
 	switch {
-	case f.length > 0:
+	case sized:
 	case len(kept) > maxString:
 		v.Len = -1
 	default:

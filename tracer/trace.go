@@ -26,7 +26,7 @@ func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
 		return nil, err
 	}
 	d := o.orDefault()
-	markers, err := withStrings(markers, d.Strings, true)
+	markers, err := d.fields(markers, true)
 	if err != nil {
 		return nil, err
 	}

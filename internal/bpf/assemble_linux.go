@@ -142,10 +142,14 @@ func (a *traceProgram) plan(n int, p *Plan) {
 		a.failed(failedRecord)
 	}
 	for i, v := range p.Values {
-		if v.Kind == FromMemory {
+		switch v.Kind {
+		case FromMemory:
 			a.address(v)
 			a.read(gather+int16(8*i), int(v.Size))
 			a.failed(i)
+		case Computed:
+			a.number(v, func() { a.failed(i) })
+			a.emit(asm.StoreMem(asm.RFP, gather+int16(8*i), asm.R0, asm.DWord))
 		}
 	}
 	if p.strings() == 0 {
@@ -237,6 +241,8 @@ func (a *traceProgram) copyBody(p *Plan, gather int16) {
 			a.zero(asm.R7, to)
 		case FromRegister:
 			a.move(to, asm.R6, v.Base, asm.DWord)
+		case Computed:
+			a.move(to, asm.RFP, gather+int16(8*i), asm.DWord)
 		case FromMemory:
 			// Only Size bytes of the stack slot were written: load those, store all eight.
 			a.emit(asm.LoadMem(asm.R1, asm.RFP, gather+int16(8*i), wordAt(int(v.Size))),

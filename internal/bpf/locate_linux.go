@@ -96,6 +96,8 @@ func (a *traceProgram) number(v Value, check func()) {
 		if !v.Signed {
 			return
 		}
+	case Computed:
+		a.compute(*v.Steps, check)
 	default:
 		a.emit(asm.LoadImm(asm.R0, v.Disp, asm.DWord))
 		return

@@ -45,7 +45,7 @@ func (p *Part) size() int {
 // mayFault reports whether it is in memory that need not be present: what a program has just
 // written is, text of a literal or a variable of the program need not be.
 func (p *Part) mayFault() bool {
-	return p.Source == FromText || p.Source == FromValue && p.Value.Kind == FromMemory
+	return p.Source == FromText || p.Source == FromValue && p.Value.reads()
 }
 
 // OperandPart returns an operand's value as a part. shift is as OperandPlan's.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/waymark-trace/waymark/internal/fetch"
 	"github.com/waymark-trace/waymark/sdt"
 )
 
@@ -60,6 +62,8 @@ type Value struct {
 	// Signed and Shift say how to make a number of what was read; events carry it as it is.
 	Signed bool
 	Shift  uint8 // of FromRegister: bits below it
+	// Steps leave the number, of Computed.
+	Steps *fetch.Program
 }
 
 // ValueKind says where a value lies.
@@ -74,6 +78,8 @@ const (
 	FromMemory
 	// Immediate is the number Disp.
 	Immediate
+	// Computed is the number that Steps leave.
+	Computed
 )
 
 const noRegister = -1
@@ -174,6 +180,27 @@ func OperandValue(machine elf.Machine, o *sdt.Operand, shift int64) (Value, erro
 	}
 	v.Signed, v.Shift = o.Signed && !o.Float, o.Shift
 	return v, nil
+}
+
+// ComputedValue returns what a program leaves as a number of size bytes.
+func ComputedValue(machine elf.Machine, p fetch.Program, size int, signed bool) (Value, error) {
+	v := Value{Kind: Computed, Size: uint8(size), Signed: signed, Base: noRegister, Index: noRegister, Steps: &p}
+	if err := p.Check(); err != nil {
+		return Value{}, err
+	}
+	for _, s := range p {
+		if s.Op == fetch.Register {
+			if _, err := dwarfRegister(machine, s.Arg); err != nil {
+				return Value{}, err
+			}
+		}
+	}
+	return v, nil
+}
+
+// reads reports whether the value is in the program's memory.
+func (v *Value) reads() bool {
+	return v.Kind == FromMemory || v.Kind == Computed && slices.ContainsFunc(*v.Steps, func(s fetch.Step) bool { return s.Op == fetch.Deref })
 }
 
 // strings is how many strings events carry.

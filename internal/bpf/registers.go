@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"fmt"
 
+	"github.com/waymark-trace/waymark/internal/fetch"
 	"github.com/waymark-trace/waymark/sdt"
 )
 
@@ -33,6 +34,20 @@ func registerOffset(machine elf.Machine, r sdt.Reg) (int16, error) {
 		}
 	}
 	return noRegister, fmt.Errorf("register %v cannot be read on %v", r, machine)
+}
+
+// dwarfX86 are the registers as DWARF numbers them: AMD64 ABI, figure 3.36.
+var dwarfX86 = [...]sdt.Reg{
+	sdt.RAX, sdt.RDX, sdt.RCX, sdt.RBX, sdt.RSI, sdt.RDI, sdt.RBP, sdt.RSP,
+	sdt.R8, sdt.R9, sdt.R10, sdt.R11, sdt.R12, sdt.R13, sdt.R14, sdt.R15, fetch.PC: sdt.PC,
+}
+
+// dwarfRegister returns where a register of a fetch.Program is.
+func dwarfRegister(machine elf.Machine, n int64) (int16, error) {
+	if machine != elf.EM_X86_64 || n < 0 || n >= int64(len(dwarfX86)) {
+		return noRegister, fmt.Errorf("register %d cannot be read on %v", n, machine)
+	}
+	return registerOffset(machine, dwarfX86[n])
 }
 
 // goRegisters are where a linked Go program's marker keeps the address of its record and the

@@ -64,7 +64,9 @@ func next(s string) (t token, n int, problem string) {
 	case isLetter(c):
 		n = 1
 		for n < len(s) && (isLetter(s[n]) || isDigit(s[n])) {
-			n++
+			if n++; n < len(s) {
+				n += member(s[n:])
+			}
 		}
 		return token{sort: name, text: s[:n]}, n, ""
 	case isDigit(c):
@@ -93,6 +95,17 @@ func next(s string) (t token, n int, problem string) {
 	}
 	r, _ := utf8.DecodeRuneInString(s)
 	return t, 0, fmt.Sprintf("%q has no meaning here", r)
+}
+
+// member is how long the dot or arrow is that s begins with when the name of a member follows:
+// variables have such, as req.Method and cmd->len.
+func member(s string) int {
+	for _, sg := range []string{".", "->"} {
+		if n := len(sg); strings.HasPrefix(s, sg) && len(s) > n && isLetter(s[n]) {
+			return n
+		}
+	}
+	return 0
 }
 
 // number reads an integer as Go writes it, or a number with a fraction or an exponent.

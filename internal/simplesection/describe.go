@@ -35,6 +35,27 @@ func (r Record) Text() string {
 	return b.String()
 }
 
+// Verbs returns the conversions of the description, as "%08lx", one for each of the variables
+// that it has one for; those that only say a width have "".
+func (r Record) Verbs() []string {
+	var verbs []string
+	for rest := r.Description; ; {
+		i := strings.IndexByte(rest, '%')
+		if i < 0 {
+			return verbs
+		}
+		stars, n := conversion(rest[i:])
+		if verb := rest[i : i+n]; n > 1 && verb != "%%" {
+			verbs = append(verbs, make([]string, stars)...)
+			verbs = append(verbs, verb)
+		}
+		rest = rest[i+n:]
+	}
+}
+
+// Plain is an expression without the $ that listings put before it.
+func Plain(expr string) string { return strings.TrimPrefix(strings.TrimSpace(expr), "$") }
+
 // conversion returns how long the conversion is that s begins with, 1 for a lone percent
 // sign, and how many arguments it takes before its own: one for each * (ISO C, 7.21.6.1).
 func conversion(s string) (stars, n int) {

@@ -42,6 +42,9 @@ type Type struct {
 	read    bool
 }
 
+// IsGo reports whether it is a type of Go.
+func (t *Type) IsGo() bool { return t.unit.isGo }
+
 // Member is a member of a structure.
 type Member struct {
 	Name     string // "" for one without

@@ -20,6 +20,7 @@ type watchFlags struct {
 	out      string
 	refcount refcount
 	where    string
+	vars     []string
 }
 
 func (f *watchFlags) add(cmd *cobra.Command) {
@@ -30,6 +31,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.json, "json", false, "print JSON, one object a line: docs/json.md")
 	flags.StringVarP(&f.out, "output", "o", "", "write the results to `FILE`, - for standard output")
 	flags.StringVar(&f.where, "where", "", "only hits of which `CONDITION` holds: docs/filters.md")
+	flags.StringSliceVar(&f.vars, "vars", nil, "more variables of simple markers: `'req.Method,cmd->len'`")
 	flags.Var(&f.refcount, "refcount", "who raises reference counters")
 	_ = flags.MarkHidden("refcount") // it is there
 }

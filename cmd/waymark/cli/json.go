@@ -96,6 +96,13 @@ func jsonValue(f *tracer.Field, v *tracer.Value) any {
 	switch {
 	case v.Err != nil || f.Unavailable != nil:
 		return nil
+	case f.Elem != field.Invalid:
+		read, _ := elements(f, v)
+		all := make([]any, len(read))
+		for i, bits := range read {
+			all[i] = jsonValue(&tracer.Field{Kind: f.Elem}, &tracer.Value{Bits: bits})
+		}
+		return all
 	case kind == field.Bool:
 		return v.Bits != 0
 	case kind == field.String:

@@ -68,24 +68,10 @@ func newListCommand(env *Env) *cobra.Command {
 }
 
 func runList(ctx context.Context, env *Env, o *listOptions, sel *selection) error {
-	var groups []group
-	var none error
-	if !o.simple {
-		if groups, none = findGroups(ctx, env, o, sel); none != nil && !errors.Is(none, errNoMarkers) {
-			return none
-		}
+	if o.simple && sel.target.Path == "" && len(sel.target.PIDs) == 0 {
+		return usage("such as waymark list --simple ./server", "--simple needs a FILE or -p PID")
 	}
-	simple, err := findSimple(env, sel)
-	switch {
-	case err != nil:
-	case !o.simple && len(simple) == 0:
-		err = none
-	case !o.simple:
-	case sel.target.Path == "" && len(sel.target.PIDs) == 0:
-		err = usage("such as waymark list --simple ./server", "--simple needs a FILE or -p PID")
-	case len(simple) == 0:
-		err = withHint(fmt.Errorf("%s has %w", sel.named(), errNoSimple), "include/waymark/simple.h marks in C and C++: docs/simple.md")
-	}
+	groups, simple, err := findGroups(ctx, env, o, sel)
 	if err != nil {
 		return err
 	}
@@ -107,7 +93,10 @@ func runList(ctx context.Context, env *Env, o *listOptions, sel *selection) erro
 		if len(groups) > 0 && !o.json {
 			fmt.Fprintln(out)
 		}
-		err = listSimple(out, simple, o.json)
+		err = listSimple(out, simple, o.json, o.verbose)
+		if len(groups) == 0 {
+			env.warnProblems(simple, o.verbose)
+		}
 	}
 	if e := out.Close(); err == nil {
 		err = e
@@ -121,21 +110,34 @@ type group struct {
 	markers   []*tracer.Marker
 }
 
-func findGroups(ctx context.Context, env *Env, o *listOptions, sel *selection) ([]group, error) {
+// findGroups returns the markers that the command line selects; of a file or of processes the simple
+// ones by themselves.
+func findGroups(ctx context.Context, env *Env, o *listOptions, sel *selection) (groups []group, simple []*tracer.Marker, err error) {
 	if len(sel.target.PIDs) == 0 && sel.target.Path == "" {
-		return findRunning(ctx, env, o, sel)
+		groups, err = findRunning(ctx, env, o, sel)
+		return groups, nil, err
 	}
 	done := env.progress("reading the markers of %s", sel.named())
 	all, err := tracer.Find(ctx, sel.target)
 	done()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	markers, err := sel.choose(all)
-	if err != nil {
-		return nil, err
+	others, simple := splitSimple(all, sel)
+	if o.simple {
+		if len(simple) == 0 {
+			err = withHint(fmt.Errorf("%s has %w", sel.named(), errNoSimple), "docs/simple.md says how to mark in Go, C and C++")
+		}
+		return nil, simple, err
 	}
-	return []group{{markers: markers}}, nil
+	markers, err := sel.choose(others)
+	switch {
+	case err == nil:
+		groups = []group{{markers: markers}}
+	case len(simple) > 0:
+		err = nil
+	}
+	return groups, simple, err
 }
 
 func findRunning(ctx context.Context, env *Env, o *listOptions, sel *selection) ([]group, error) {

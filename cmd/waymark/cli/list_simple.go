@@ -7,83 +7,20 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/enclosing"
-	"github.com/waymark-trace/waymark/internal/procfs"
-	"github.com/waymark-trace/waymark/internal/simplesection"
-	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// simpleMarker is a row of list --simple.
-type simpleMarker struct {
-	simplesection.Record
-	module   string // what the file is called
-	function string // "" when it is not known
-	path     string
-}
-
-// findSimple returns the simple markers of the files that a command line names, in the order
-// of the files' sections. What is wrong with one of several files costs that file's.
-func findSimple(env *Env, sel *selection) ([]simpleMarker, error) {
-	if sel.target.Path != "" {
-		return simpleOf(env, sel, sel.target.Path, filepath.Base(sel.target.Path))
-	}
-	var all []simpleMarker
-	seen := map[procfs.File]bool{}
-	for _, pid := range sel.target.PIDs {
-		maps, err := procfs.Maps(pid)
-		if procfs.Gone(err) {
-			return nil, fmt.Errorf("process %d: %w", pid, tracer.ErrNoProcess)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading what process %d maps: %w", pid, err)
-		}
-		for _, m := range maps {
-			if !m.Executable || m.Inode == 0 || m.Deleted || seen[m.File()] {
-				continue
-			}
-			seen[m.File()] = true
-			// As the process sees it: it may live in a mount namespace of its own.
-			file := fmt.Sprintf("/proc/%d/root%s", pid, m.Path)
-			found, err := simpleOf(env, sel, file, filepath.Base(m.Path))
-			if err != nil && !errors.Is(err, sdt.ErrNotELF) {
-				env.warning("%s: %s", printable(m.Path), printable(err.Error()))
-			}
-			all = append(all, found...)
+// splitSimple returns the simple ones among markers that the patterns select, and the others.
+func splitSimple(all []*tracer.Marker, sel *selection) (others, simple []*tracer.Marker) {
+	for _, m := range all {
+		switch {
+		case m.Simple == nil:
+			others = append(others, m)
+		case sel.matchSimple(m.Simple.Name):
+			simple = append(simple, m)
 		}
 	}
-	return all, nil
-}
-
-// simpleOf returns the simple markers of a file that the patterns select.
-func simpleOf(env *Env, sel *selection, file, module string) ([]simpleMarker, error) {
-	records, problems, err := simplesection.Read(file)
-	if err != nil || len(records) == 0 && len(problems) == 0 {
-		return nil, err
-	}
-	for _, p := range problems {
-		env.warning("%s", printable(p.Error()))
-	}
-	var sources []string
-	for _, r := range records {
-		sources = append(sources, r.File)
-	}
-	functions, err := enclosing.Read(file, sources)
-	if err != nil {
-		env.warning("%s", printable(err.Error())) // there is a table without functions
-	}
-	var markers []simpleMarker
-	for _, r := range records {
-		if !sel.matchSimple(r.Name) {
-			continue
-		}
-		m := simpleMarker{Record: r, module: module, path: file}
-		if functions != nil {
-			m.function = functions.Of(r.File, r.Line)
-		}
-		markers = append(markers, m)
-	}
-	return markers, nil
+	return others, simple
 }
 
 // matchSimple reports whether the patterns select a name: one without a colon matches the
@@ -104,10 +41,10 @@ func (s *selection) matchSimple(name string) bool {
 var errNoSimple = errors.New("no simple markers")
 
 // listSimple prints the table, or JSON.
-func listSimple(out *output, markers []simpleMarker, json bool) error {
+func listSimple(out *output, markers []*tracer.Marker, json, verbose bool) error {
 	if json {
 		for _, m := range markers {
-			if err := writeJSON(out, m.json()); err != nil {
+			if err := writeJSON(out, simpleJSON(m)); err != nil {
 				return err
 			}
 		}
@@ -117,39 +54,149 @@ func listSimple(out *output, markers []simpleMarker, json bool) error {
 	t.add("MODULE", "FUNCTION", "NAME", "DESCRIPTION")
 	for _, m := range markers {
 		function := "?"
-		if m.function != "" {
-			function = label(m.function)
+		if m.Simple.Function != "" {
+			function = label(m.Simple.Function)
 		}
-		t.add(label(m.module), function, label(m.Name), printable(m.Text()))
+		t.add(label(module(m)), function, label(m.Simple.Name), printable(m.Simple.Description))
 	}
 	style := styleFor(out.to)
 	for i, line := range t.lines() {
 		if i == 0 {
 			line = style.dim(line)
 		}
-		if _, err := fmt.Fprintln(out, line); err != nil {
+		b := []byte(line + "\n")
+		if verbose && i > 0 {
+			b = appendSimple(b, markers[i-1])
+		}
+		if _, err := out.Write(b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// jsonSimple is an object of list --json: a simple marker.
-type jsonSimple struct {
-	Simple      string   `json:"simple"`
-	Module      string   `json:"module"`
-	Function    string   `json:"function,omitempty"`
-	File        string   `json:"file"`
-	Line        int      `json:"line"`
-	Format      string   `json:"format"`
-	Description string   `json:"description"`
-	Variables   []string `json:"variables"`
-	Path        string   `json:"path"`
+func module(m *tracer.Marker) string { return filepath.Base(m.File.Path) }
+
+// appendSimple adds what -v says of a marker: its line, its places, and what is in scope there.
+func appendSimple(b []byte, m *tracer.Marker) []byte {
+	s := m.Simple
+	b = fmt.Appendf(b, "    %s:%d\n", label(s.File), s.Line)
+	if err := m.NoPlace(); err != nil && len(s.Refused) == 0 {
+		b = fmt.Appendf(b, "    %s\n", printable(strings.TrimPrefix(err.Error(), m.FullName()+" ")))
+	}
+	for i := range s.Places {
+		p := &s.Places[i]
+		b = fmt.Appendf(b, "    place %#x%s, %s\n", p.Address, codeOfPlace(p), cost(p))
+		b = appendVariables(b, p.Variables)
+	}
+	for i := range s.Refused {
+		p := &s.Refused[i]
+		b = fmt.Appendf(b, "    not traced at %#x%s: %s\n", p.Address, codeOfPlace(p), printable(p.Err.Error()))
+	}
+	return b
 }
 
-func (m *simpleMarker) json() *jsonSimple {
-	return &jsonSimple{
-		m.Name, m.module, m.function, m.File, m.Line, m.Description, m.Text(),
-		append([]string{}, simplesection.Split(m.Variables)...), m.path,
+// appendVariables adds the marker's variables, and behind them the others.
+func appendVariables(b []byte, all []tracer.SimpleVariable) []byte {
+	t := table{right: make([]bool, 3)}
+	for _, v := range all {
+		name := "$" + printable(v.Name)
+		if !v.Marked {
+			name = " " + printable(v.Name)
+		}
+		typ := v.Type
+		if typ == "" {
+			typ = "?"
+		}
+		t.add(name, printable(typ), printable(v.Location))
 	}
+	for _, line := range t.lines() {
+		b = append(b, "      "+line+"\n"...)
+	}
+	return b
+}
+
+// codeOfPlace says in which function a place is.
+func codeOfPlace(p *tracer.SimplePlace) string {
+	s := ""
+	if p.Function != "" {
+		s = " in " + label(p.Function)
+	}
+	for _, f := range p.Inlined {
+		s += ", inlined " + label(f)
+	}
+	return s
+}
+
+// cost says what a hit costs, as far as it depends on the instruction.
+func cost(p *tracer.SimplePlace) string {
+	if p.Emulated {
+		return "emulated"
+	}
+	return "single-stepped"
+}
+
+// jsonSimple is an object of list --json: a simple marker.
+type jsonSimple struct {
+	Simple      string            `json:"simple"`
+	Module      string            `json:"module"`
+	Function    string            `json:"function,omitempty"`
+	File        string            `json:"file"`
+	Line        int               `json:"line"`
+	Format      string            `json:"format"`
+	Description string            `json:"description"`
+	Variables   []string          `json:"variables"`
+	Places      []jsonSimplePlace `json:"places"`
+	Refused     []jsonSimplePlace `json:"refused,omitempty"`
+	NoPlace     string            `json:"no_place,omitempty"`
+	Path        string            `json:"path"`
+}
+
+type jsonSimplePlace struct {
+	Address     uint64         `json:"address"`
+	Function    string         `json:"function,omitempty"`
+	Inlined     []string       `json:"inlined,omitempty"`
+	Emulated    bool           `json:"emulated"`
+	Variables   []jsonVariable `json:"variables,omitempty"`
+	Unavailable string         `json:"unavailable,omitempty"`
+}
+
+type jsonVariable struct {
+	Name        string `json:"name"`
+	Type        string `json:"type,omitempty"`
+	Location    string `json:"location"`
+	Marked      bool   `json:"marked"`
+	Unavailable string `json:"unavailable,omitempty"`
+}
+
+func simpleJSON(m *tracer.Marker) *jsonSimple {
+	s := m.Simple
+	j := &jsonSimple{
+		Simple: s.Name, Module: module(m), Function: s.Function, File: s.File, Line: s.Line, Format: m.Format,
+		Description: s.Description, Variables: append([]string{}, s.Variables...), Places: placesJSON(s.Places),
+		Refused: placesJSON(s.Refused), Path: m.File.Path,
+	}
+	if err := m.NoPlace(); err != nil {
+		j.NoPlace = err.Error()
+	}
+	return j
+}
+
+func placesJSON(all []tracer.SimplePlace) []jsonSimplePlace {
+	out := []jsonSimplePlace{}
+	for _, p := range all {
+		j := jsonSimplePlace{Address: p.Address, Function: p.Function, Inlined: p.Inlined, Emulated: p.Emulated, Unavailable: text(p.Err)}
+		for _, v := range p.Variables {
+			j.Variables = append(j.Variables, jsonVariable{v.Name, v.Type, v.Location, v.Marked, text(v.Err)})
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

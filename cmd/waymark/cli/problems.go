@@ -34,6 +34,21 @@ func (e *Env) warnProblems(markers []*tracer.Marker, all bool) {
 	}
 }
 
+// warnNoPlace says which markers of several are not traced, because no instruction stands for them.
+func (e *Env) warnNoPlace(markers []*tracer.Marker) {
+	n := 0
+	for _, m := range markers {
+		if err := m.NoPlace(); err != nil && len(markers) > 1 {
+			if n++; n <= maxProblems {
+				e.warning("%s", printable(err.Error()))
+			}
+		}
+	}
+	if n > maxProblems {
+		e.warning("%s without a place; waymark list --simple -v shows all", plural(n-maxProblems, "more marker"))
+	}
+}
+
 // warnUnavailable says which fields never have a value.
 func (e *Env) warnUnavailable(markers []*tracer.Marker) {
 	n := 0

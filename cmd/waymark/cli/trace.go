@@ -43,6 +43,10 @@ Markers of C programs say of a string only that it is a number. waymark knows th
 PostgreSQL, Python, Ruby, PHP, HotSpot, libstdc++, libvirt and others by name and type; of the rest
 --str arg1 says that arg1 points to text that a NUL ends, --str arg1:arg2 that arg2 is its length.
 
+Simple markers say variables, which are where the compiler keeps them: <optimized out> is one that
+it does not keep at that place. --vars 'req.Method,cmd->len' reads others that are in scope there,
+and members of them; waymark list --simple -v shows what there is. Details: docs/simple.md.
+
 Ctrl-C, -d, -n, the end of the process and of the command end it with a summary on standard
 error. Events that came faster than they could be printed are counted in it as lost.
 
@@ -56,6 +60,8 @@ const traceExample = `  waymark trace -p 1234 http:request_start      one marker
                                                 only some of them
   waymark trace --where 'query ~ "UPDATE*"' /usr/lib/postgresql/15/bin/postgres query__start
   waymark trace --str arg1 ./daemon open        text that a C program passes
+  waymark trace --vars 'cmd->len' ./scsi_mod queuecommand
+                                                a variable that the simple marker does not name
   waymark trace -o events.txt -- ./tick 5       from the first instruction on
   waymark trace --follow 'db:*' -- make test    whatever the command runs
   waymark trace --json -d 10s -p 1234 'http:*'  for programs`
@@ -133,7 +139,7 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) er
 	return env.watch(ctx, &o.watchFlags, sel, watching{
 		attach: func(s *session) (_ attached, err error) {
 			if events, err = tracer.Trace(s.target, s.markers, &tracer.Options{
-				Where: o.where, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer), UserCounters: bool(o.refcount), Later: s.later,
+				Where: o.where, Vars: o.vars, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer), UserCounters: bool(o.refcount), Later: s.later,
 			}); err != nil {
 				return nil, err
 			}

@@ -84,6 +84,7 @@ type jsonEvent struct {
 type jsonNotes struct {
 	Len    map[string]int    `json:"len,omitempty"`
 	Raw    map[string]string `json:"raw,omitempty"`
+	Names  map[string]string `json:"names,omitempty"`
 	Errors map[string]string `json:"errors,omitempty"`
 }
 
@@ -151,6 +152,15 @@ func (j *jsonNotes) note(key string, f *tracer.Field, v *tracer.Value) {
 	}
 	if err != nil {
 		set(&j.Errors, key, err.Error())
+		return
+	}
+	if name := f.Names[int64(v.Bits)]; name != "" && f.Elem == field.Invalid {
+		set(&j.Names, key, name)
+	}
+	if f.Elem != field.Invalid {
+		if read, all := elements(f, v); all > len(read) {
+			set(&j.Len, key, all)
+		}
 		return
 	}
 	if !f.Kind.HasLength() {

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -12,6 +14,9 @@ import (
 
 // unavailable stands for a value that there is none of. Text is quoted, so no value looks like it.
 const unavailable = "<unavailable>"
+
+// optimizedOut stands for a variable that the compiler keeps nowhere at that place.
+const optimizedOut = "<optimized out>"
 
 // conversion returns the conversion of a verb such as "%08lx", 'v' when there is none.
 func conversion(verb string) byte {
@@ -27,8 +32,14 @@ func conversion(verb string) byte {
 func appendValue(b []byte, f *tracer.Field, v *tracer.Value) []byte {
 	verb, kind := conversion(f.Verb), f.KindOf(v)
 	switch {
+	case errors.Is(v.Err, tracer.ErrOptimizedOut) || errors.Is(f.Unavailable, tracer.ErrOptimizedOut):
+		return append(b, optimizedOut...)
 	case v.Err != nil || f.Unavailable != nil:
 		return append(b, unavailable...)
+	case f.Elem != field.Invalid:
+		return appendElements(b, f, v)
+	case f.Names != nil && verb != 'x' && f.Names[int64(v.Bits)] != "":
+		return append(b, label(f.Names[int64(v.Bits)])...)
 	case kind.HasLength():
 		return appendBytes(b, verb, v)
 	case kind == field.Bool:
@@ -146,4 +157,38 @@ func appendUpper(b, digits []byte) []byte {
 		b = append(b, c)
 	}
 	return b
+}
+
+// elements returns the elements of an array or slice that were read, extended by their sign, and
+// how many there are in all.
+func elements(f *tracer.Field, v *tracer.Value) (read []uint64, all int) {
+	size := f.Elem.Size()
+	for at := 0; at+size <= len(v.Text); at += size {
+		var full [8]byte
+		copy(full[:], v.Text[at:at+size])
+		bits, unused := binary.LittleEndian.Uint64(full[:]), 64-8*size
+		if f.Elem.Signed() {
+			bits = uint64(int64(bits<<unused) >> unused)
+		}
+		read = append(read, bits)
+	}
+	return read, max(v.Len/size, len(read))
+}
+
+// appendElements prints them as Go does, and how many are missing.
+func appendElements(b []byte, f *tracer.Field, v *tracer.Value) []byte {
+	read, all := elements(f, v)
+	one := tracer.Field{Kind: f.Elem, Names: f.Names}
+	b = append(b, '[')
+	for i, bits := range read {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = appendValue(b, &one, &tracer.Value{Bits: bits})
+	}
+	if missing := all - len(read); missing > 0 {
+		b = append(b, " …+"[min(len(read), 1)^1:]...)
+		b = strconv.AppendInt(b, int64(missing), 10)
+	}
+	return append(b, ']')
 }

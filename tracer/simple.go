@@ -1,0 +1,129 @@
+package tracer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/waymark-trace/waymark/internal/variable"
+)
+
+// ErrOptimizedOut says of a variable that the compiler keeps it nowhere where it is asked for.
+var ErrOptimizedOut = variable.ErrOptimized
+
+// ErrNoPlace says of a simple marker that no instruction stands for it.
+var ErrNoPlace = errors.New("has no place in the code")
+
+// Simple is what a marker without an instruction of its own has besides: where its source is, and
+// for each of Marker.Sites what is known of the place. Its fields are variables.
+type Simple struct {
+	Name        string // as it was marked, with all its colons
+	File        string // of the source, as the compiler was given it
+	Line        int
+	Function    string   // around the line, "" when it is not known
+	Description string   // with $variable in place of each conversion
+	Variables   []string // expressions, as they stand in the source
+	Places      []SimplePlace
+	// Refused are instructions that the marker is at, and where it is not traced: see each Err.
+	Refused []SimplePlace
+	// Err is why nothing is known of its places, nil when something is.
+	Err error
+}
+
+// SimplePlace is one instruction that stands for a simple marker.
+type SimplePlace struct {
+	Address  uint64
+	Function string // whose code it is
+	// Inlined are the functions that were inlined there, from the outermost.
+	Inlined []string
+	// Emulated says that the kernel does what the instruction does, where it otherwise executes
+	// it elsewhere with a trap behind it: a hit then costs some ten times more.
+	Emulated bool
+	// Variables are those of the marker, in its order, and behind them the others in scope.
+	Variables []SimpleVariable
+	Err       error // of a place that was refused
+}
+
+// SimpleVariable is a variable at one place.
+type SimpleVariable struct {
+	Name     string
+	Type     string // "" when it is not known
+	Location string // such as "register rdi", "stack cfa-24", "optimized out"
+	Marked   bool   // the marker names it
+	Err      error  // why it has no value there
+}
+
+// withVars returns the markers with Options.Vars added to the fields of those that are simple.
+// That one of them has each is asked for of those that are there from the beginning.
+func withVars(markers []*Marker, vars []string, all bool) ([]*Marker, error) {
+	if len(vars) == 0 {
+		return markers, nil
+	}
+	found := slices.Repeat([]error{errUnknown}, len(vars))
+	var out []*Marker
+	simple := false
+	for _, m := range markers {
+		if m.Simple != nil {
+			simple = true
+			var err error
+			if m, err = m.resolve(vars, found); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, m)
+	}
+	if all && !simple {
+		return nil, fmt.Errorf("variables %v: only simple markers have variables: %w", vars, ErrNotSupported)
+	}
+	for i, name := range vars {
+		if err := found[i]; all && err != nil {
+			return nil, fmt.Errorf("variable %s: %w", name, err)
+		}
+	}
+	return out, nil
+}
+
+// fields returns the markers with fields as the options want them, without those that have no place.
+// That there are such is asked for of those that are there from the beginning: with all.
+func (o *Options) fields(markers []*Marker, all bool) ([]*Marker, error) {
+	markers, err := placed(markers, all)
+	if err == nil {
+		markers, err = withVars(markers, o.Vars, all)
+	}
+	if err == nil {
+		markers, err = withStrings(markers, o.Strings, all)
+	}
+	return markers, err
+}
+
+// placed returns the markers that have a place. When none has, the error says why of the first.
+func placed(markers []*Marker, all bool) ([]*Marker, error) {
+	var out []*Marker
+	var first error
+	for _, m := range markers {
+		switch {
+		case len(m.Sites) > 0 || m.Simple == nil:
+			out = append(out, m)
+		case first == nil:
+			first = m.NoPlace()
+		}
+	}
+	if all && len(out) == 0 && first != nil {
+		return nil, first
+	}
+	return out, nil
+}
+
+// NoPlace returns why a marker has no site, nil when it has one.
+func (m *Marker) NoPlace() error {
+	s := m.Simple
+	switch {
+	case s == nil || len(m.Sites) > 0:
+		return nil
+	case s.Err != nil:
+		return fmt.Errorf("%s %w: %w", m.FullName(), ErrNoPlace, s.Err)
+	case len(s.Refused) > 0:
+		return fmt.Errorf("%s %w: at %#x, %w", m.FullName(), ErrNoPlace, s.Refused[0].Address, s.Refused[0].Err)
+	}
+	return fmt.Errorf("%s %w: the compiler or the linker dropped the code that it was in", m.FullName(), ErrNoPlace)
+}

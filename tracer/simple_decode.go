@@ -1,0 +1,130 @@
+package tracer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/internal/fetch"
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/variable"
+)
+
+// errNotHere is of a variable of which only other places of the marker know.
+var errNotHere = fmt.Errorf("%w here", ErrOptimizedOut)
+
+// planSimple plans what events of a simple marker's site carry.
+func (p *probe) planSimple() error {
+	m := p.marker
+	p.plan = &bpf.Plan{Goid: m.File.goid}
+	if !m.goCode {
+		p.plan.Goid = -1
+	}
+	all := m.readings[p.site]
+	p.errs, p.texts, p.fetched = make([]error, len(all)), make([]int, len(all)), make([]int, len(all))
+	for i, r := range all {
+		p.texts[i], p.fetched[i] = -1, -1
+		part, err := p.readingPart(i)
+		switch {
+		case err != nil:
+			p.errs[i] = err
+		case part.Source == bpf.FromText && len(p.plan.Texts) == bpf.MaxStrings:
+			p.errs[i] = fmt.Errorf("more than %d texts and arrays", bpf.MaxStrings)
+		case part.Source == bpf.FromValue && len(p.plan.Values) == bpf.MaxValues,
+			r.Length != nil && len(p.plan.Values) == bpf.MaxValues:
+			p.errs[i] = bpf.ErrTooMany
+		case part.Source == bpf.FromText:
+			p.texts[i] = len(p.plan.Texts)
+			p.plan.Texts = append(p.plan.Texts, part.Text)
+			if r.Length != nil { // events carry it, for texts that are cut
+				p.fetched[i] = len(p.plan.Values)
+				p.plan.Values = append(p.plan.Values, part.Text.Length)
+			}
+		default:
+			p.fetched[i] = len(p.plan.Values)
+			p.plan.Values = append(p.plan.Values, part.Value)
+		}
+	}
+	return nil
+}
+
+// readingPart says where field i comes from at the probe's site.
+func (p *probe) readingPart(i int) (bpf.Part, error) {
+	r := p.marker.readings[p.site][i]
+	switch {
+	case r == nil:
+		return bpf.Part{}, errNotHere
+	case r.Err != nil:
+		return bpf.Part{}, r.Err
+	}
+	number := func(steps fetch.Program, size int, signed bool) (bpf.Value, error) {
+		return bpf.ComputedValue(p.marker.File.machine, steps, size, signed)
+	}
+	if r.Pointer == nil {
+		signed := r.Type.Class == variable.Signed || r.Type.Signed && r.Type.Class != variable.Float
+		v, err := number(r.Number, int(r.Type.Size), signed)
+		return bpf.Part{Source: bpf.FromValue, Value: v}, err
+	}
+	part := bpf.Part{Source: bpf.FromText}
+	var err error
+	if part.Text.Pointer, err = number(r.Pointer, 8, false); err == nil && r.Length != nil {
+		part.Text.Length, err = number(r.Length, 8, false)
+	}
+	return part, err
+}
+
+// simplePart is part for a simple marker.
+func (p *probe) simplePart(i int) (field.Kind, bpf.Part) {
+	part, err := p.readingPart(i)
+	if err != nil || p.marker.readings[p.site][i].Ended {
+		return field.Invalid, bpf.Part{} // the text of an array ends where nobody looks in the kernel
+	}
+	return p.marker.Fields[i].Kind, part
+}
+
+// simpleValues reads the values of an event of a simple marker.
+func (p *probe) simpleValues(raw *bpf.Raw, maxString int) []Value {
+	values := make([]Value, len(p.marker.Fields))
+	for i := range values {
+		values[i] = p.simpleValue(raw, i, maxString)
+	}
+	return values
+}
+
+func (p *probe) simpleValue(raw *bpf.Raw, i, maxString int) Value {
+	if p.errs[i] != nil {
+		return Value{Err: p.errs[i]}
+	}
+	r := p.marker.readings[p.site][i]
+	var number uint64
+	if at := p.fetched[i]; at >= 0 {
+		bits, ok := raw.Value(at)
+		switch {
+		case !ok:
+			return Value{Err: errShort}
+		case raw.ValueFailed(at):
+			return Value{Err: errMemory}
+		}
+		number = bits
+	}
+	if p.texts[i] < 0 {
+		return Value{Bits: number}
+	}
+	size := uint64(math.MaxInt)
+	if r.Length != nil {
+		if size = number; size > math.MaxInt {
+			return Value{Err: errLength}
+		}
+	}
+	v := p.textValue(raw, p.texts[i], size, r.Length != nil, maxString)
+	if r.Ended && v.Err == nil {
+		if end := bytes.IndexByte(v.Text, 0); end >= 0 {
+			v.Text, v.Len = v.Text[:end], end
+		}
+	}
+	return v
+}
+
+var errUnknown = errors.New("nothing is known of it")

@@ -1,0 +1,152 @@
+package tracer
+
+import (
+	"slices"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/simplesection"
+	"github.com/waymark-trace/waymark/internal/variable"
+)
+
+// readings are what is fetched at one site, one for each field; nil where the site has no such.
+type readings []*variable.Reading
+
+// simpleFields adds the fields of some expressions, and what to fetch of them at each of the
+// marker's sites. frames are the sites', nil where there is no scope. The verbs are those of the
+// marker's format, one for each of the first expressions. known[i]
+// becomes nil when expression i names something anywhere; if it is errUnknown, else why not.
+func (m *Marker) simpleFields(frames []*variable.Frame, reasons []error, exprs []string, verbs []string, known []error) {
+	for i, expr := range exprs {
+		verb := ""
+		if i < len(verbs) {
+			verb = verbs[i]
+		}
+		first := len(m.Fields)
+		for site, frame := range frames {
+			var found []variable.Reading
+			if frame == nil {
+				found = []variable.Reading{{Name: plain(expr), Err: reasons[site]}}
+			} else {
+				v := frame.Lookup(expr)
+				found = v.Readings(lastOf(verb))
+				if v.Type != nil || v.Err == nil {
+					known[i] = nil
+				} else if known[i] == errUnknown {
+					known[i] = v.Err
+				}
+			}
+			for j := range found {
+				m.addReading(site, &found[j], first, verb)
+			}
+		}
+		m.dropUnknown(first)
+	}
+}
+
+func lastOf(verb string) byte {
+	if verb == "" {
+		return 0
+	}
+	return verb[len(verb)-1]
+}
+
+// addReading notes what is fetched at a site; fields from first on are of the same expression.
+func (m *Marker) addReading(site int, r *variable.Reading, first int, verb string) {
+	i := slices.IndexFunc(m.Fields[first:], func(f Field) bool { return f.Name == r.Name })
+	if i < 0 {
+		i = len(m.Fields) - first
+		m.Fields = append(m.Fields, Field{Name: r.Name, Unavailable: r.Err})
+		for s := range m.readings {
+			m.readings[s] = append(m.readings[s], nil)
+		}
+	}
+	f := &m.Fields[first+i]
+	m.readings[site][first+i] = r
+	if f.Kind == field.Invalid && r.Type != nil {
+		f.typed(r, verb)
+	}
+	if r.Err == nil {
+		f.Unavailable = nil
+	}
+}
+
+// dropUnknown removes the field of a whole structure that is somewhere not available, where
+// other sites have its members; and gives the fields that have no type one.
+func (m *Marker) dropUnknown(first int) {
+	for i := len(m.Fields) - 1; i >= first; i-- {
+		f := &m.Fields[i]
+		if f.Kind == field.Invalid && f.Unavailable != nil && len(m.Fields)-first > 1 {
+			m.Fields = slices.Delete(m.Fields, i, i+1)
+			for s := range m.readings {
+				whole := m.readings[s][i]
+				m.readings[s] = slices.Delete(m.readings[s], i, i+1)
+				for j := first; j < len(m.readings[s]); j++ {
+					if m.readings[s][j] == nil {
+						m.readings[s][j] = whole
+					}
+				}
+			}
+		}
+	}
+	for i := first; i < len(m.Fields); i++ {
+		if f := &m.Fields[i]; f.Kind == field.Invalid {
+			f.Kind, f.Type = field.Uint64, or(f.Type, "?")
+		}
+	}
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// typed makes a field one of what is read.
+func (f *Field) typed(r *variable.Reading, verb string) {
+	t := r.Type
+	f.Type, f.Verb, f.given = t.Name, verb, true
+	switch {
+	case r.Elem != nil:
+		if f.Kind, f.Verb = field.Bytes, ""; !(t.IsGo() && r.Elem.Class == variable.Unsigned && r.Elem.Size == 1) {
+			f.Elem, f.Names = kindOf(r.Elem), r.Elem.Names
+		}
+	case r.Pointer != nil:
+		f.Kind = field.String
+	default:
+		f.Kind, f.Names = kindOf(t), t.Names
+		if t.Class == variable.Char && verb == "" {
+			f.Verb = "%c"
+		}
+	}
+}
+
+// kindOf is the kind of numbers of a type.
+func kindOf(t *variable.Type) field.Kind {
+	signed := map[int64]field.Kind{1: field.Int8, 2: field.Int16, 4: field.Int32, 8: field.Int64}
+	unsigned := map[int64]field.Kind{1: field.Uint8, 2: field.Uint16, 4: field.Uint32, 8: field.Uint64}
+	switch t.Class {
+	case variable.Signed:
+		return signed[t.Size]
+	case variable.Unsigned:
+		return unsigned[t.Size]
+	case variable.Char, variable.Enum:
+		if t.Signed {
+			return signed[t.Size]
+		}
+		return unsigned[t.Size]
+	case variable.Bool:
+		return field.Bool
+	case variable.Float:
+		if t.Size == 4 {
+			return field.Float32
+		}
+		return field.Float64
+	case variable.Pointer:
+		return field.Pointer
+	}
+	return field.Invalid
+}
+
+// plain is an expression without the $ that people put before it.
+func plain(expr string) string { return simplesection.Plain(expr) }

@@ -1,0 +1,269 @@
+package tracer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/waymark-trace/waymark/internal/debuginfo"
+	"github.com/waymark-trace/waymark/internal/enclosing"
+	"github.com/waymark-trace/waymark/internal/place"
+	"github.com/waymark-trace/waymark/internal/simplesection"
+	"github.com/waymark-trace/waymark/internal/variable"
+	"github.com/waymark-trace/waymark/sdt"
+)
+
+// simpleFile is what an open file says about its simple markers.
+type simpleFile struct {
+	f       *os.File
+	file    *File
+	records []simplesection.Record
+	marks   []place.Mark
+	reasons []error // for each mark why it has no place, by who linked it
+	info    *debuginfo.File
+	found   []place.Found
+	err     error // why nothing is known of places
+}
+
+// simpleMarkers returns the simple markers of an open file. What is wrong with single records, or
+// with the debugging information, is among the file's problems, or the markers'.
+func simpleMarkers(f *os.File, file *File) []*Marker {
+	s := &simpleFile{f: f, file: file}
+	defer s.close()
+	if !s.read() {
+		return nil
+	}
+	var markers []*Marker
+	for i := range s.records {
+		markers = append(markers, s.marker(i, nil, nil))
+	}
+	s.nameFunctions(markers)
+	return markers
+}
+
+// read reads the records, and finds their places; it is false when there are none.
+func (s *simpleFile) read() bool {
+	path := pathOf(s.f)
+	records, problems, err := simplesection.Read(path)
+	if err != nil {
+		problems = append(problems, err)
+	}
+	s.file.Problems = append(s.file.Problems, problems...)
+	if len(records) == 0 {
+		return false
+	}
+	s.records = records
+	places, err := simplesection.ReadPlaces(path)
+	if err != nil {
+		s.file.Problems = append(s.file.Problems, err)
+	}
+	s.marks, s.reasons = make([]place.Mark, len(records)), make([]error, len(records))
+	for i, r := range records {
+		s.marks[i] = place.Mark{File: r.File, Line: r.Line}
+		if p, ok := places[r]; ok {
+			s.linked(i, p)
+		}
+	}
+	if s.info, s.err = debuginfo.Open(s.f, s.file.Path); s.err != nil {
+		return true
+	}
+	if err := s.addresses(); err != nil {
+		s.file.Problems = append(s.file.Problems, err)
+	}
+	s.found, s.err = place.Find(s.info, s.marks)
+	return true
+}
+
+// linked takes over what waymark link found out about the marker of a Go program.
+func (s *simpleFile) linked(i int, p simplesection.Place) {
+	m := &s.marks[i]
+	m.Proven, m.Functions = true, p.Functions
+	for _, a := range p.Addresses {
+		m.At = append(m.At, place.Address{Address: a})
+	}
+	if p.Reason != "" {
+		s.reasons[i] = errors.New(p.Reason)
+	}
+}
+
+// addresses reads where the markers of our header say that they are.
+func (s *simpleFile) addresses() error {
+	data, err := s.info.Section(simplesection.AddressSection)
+	if err != nil || data == nil {
+		return err
+	}
+	records, err := sdt.ReadSection(pathOf(s.f), simplesection.Section, simplesection.MaxSize)
+	if err != nil {
+		return err
+	}
+	all, err := simplesection.ParseAddresses(data, records)
+	at := map[simplesection.Record][]place.Address{}
+	for _, a := range all {
+		at[a.Record] = append(at[a.Record], place.Address{Address: a.Address, Size: a.Size})
+	}
+	for i, r := range s.records {
+		if m := &s.marks[i]; !m.Proven {
+			m.At = at[r]
+		}
+	}
+	return err
+}
+
+func (s *simpleFile) close() {
+	if s.info != nil {
+		s.info.Close()
+	}
+}
+
+// marker returns the marker of a record, with more fields for the expressions in vars. known[i]
+// becomes nil when vars[i] names something at any of its places.
+func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
+	r := s.records[i]
+	provider, name, ok := strings.Cut(r.Name, ":")
+	if !ok {
+		provider, name = "", r.Name
+	}
+	m := &Marker{Provider: provider, Name: name, Format: r.Description, File: s.file, Typed: true}
+	m.Simple = &Simple{
+		Name: r.Name, File: r.File, Line: r.Line, Description: r.Text(), Variables: simplesection.Split(r.Variables),
+		Err: or2(s.reasons[i], s.err),
+	}
+	m.record = i
+	if s.err != nil {
+		return m
+	}
+	m.goCode = s.info.IsGo()
+	var frames []*variable.Frame
+	var reasons []error
+	for _, p := range s.found[i].Places {
+		off, err := s.info.Offset(p.Address)
+		if err != nil {
+			m.Simple.Refused = append(m.Simple.Refused, SimplePlace{Address: p.Address, Err: err})
+			continue
+		}
+		var frame *variable.Frame
+		if p.Scope != nil {
+			// The place may lie some nops before the marker; nothing has changed by then.
+			frame = variable.At(s.info, p.Scope, p.Address, r.Line)
+		}
+		frames, reasons = append(frames, frame), append(reasons, p.NoScope)
+		m.Sites = append(m.Sites, sdt.Site{
+			Note:    sdt.Note{Provider: provider, Name: name, Location: sdt.Addr(p.Address)},
+			Address: sdt.Addr(p.Address), Offset: sdt.Offset(off),
+		})
+		m.readings = append(m.readings, nil)
+		m.Simple.Places = append(m.Simple.Places, s.place(&p, frame, m.Simple.Variables))
+	}
+	for _, x := range s.found[i].Refused {
+		out := SimplePlace{Address: x.Address, Err: x.Err}
+		out.named(s.info, x.Code)
+		m.Simple.Refused = append(m.Simple.Refused, out)
+	}
+	err := debuginfo.Guard(func() error {
+		own := m.Simple.Variables
+		m.simpleFields(frames, reasons, own, r.Verbs(), make([]error, len(own)))
+		m.simpleFields(frames, reasons, vars, nil, known)
+		return nil
+	})
+	if err != nil {
+		s.file.Problems = append(s.file.Problems, fmt.Errorf("variables of %s: %w", m.FullName(), err))
+	}
+	return m
+}
+
+func or2(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// place describes a place.
+func (s *simpleFile) place(p *place.Place, frame *variable.Frame, marked []string) SimplePlace {
+	out := SimplePlace{Address: p.Address, Emulated: p.Cost == place.Emulated}
+	out.named(s.info, p.Code)
+	err := debuginfo.Guard(func() error {
+		for _, expr := range marked {
+			v := SimpleVariable{Name: plain(expr), Marked: true, Err: p.NoScope}
+			if frame != nil {
+				v = simpleVariable(frame.Lookup(expr))
+				v.Marked = true
+			} else {
+				v.Location = p.NoScope.Error()
+			}
+			out.Variables = append(out.Variables, v)
+		}
+		if frame == nil {
+			return nil
+		}
+		for _, v := range frame.InScope() {
+			if !slices.ContainsFunc(marked, func(expr string) bool { return plain(expr) == v.Name }) {
+				out.Variables = append(out.Variables, simpleVariable(v))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		s.file.Problems = append(s.file.Problems, fmt.Errorf("variables at %#x: %w", p.Address, err))
+	}
+	return out
+}
+
+func simpleVariable(v variable.Variable) SimpleVariable {
+	out := SimpleVariable{Name: v.Name, Location: v.Text, Err: v.Err}
+	if v.Type != nil {
+		out.Type = v.Type.Name
+	}
+	return out
+}
+
+// named notes the functions that a place is in.
+func (p *SimplePlace) named(info *debuginfo.File, code *debuginfo.Scope) {
+	for code != nil {
+		fn := code.Function()
+		if fn == nil {
+			return
+		}
+		if fn.Parent == nil {
+			p.Function = info.Name(fn)
+			return
+		}
+		p.Inlined = slices.Insert(p.Inlined, 0, info.Name(fn))
+		code = fn.Parent
+	}
+}
+
+// nameFunctions notes the functions around the lines of the markers.
+func (s *simpleFile) nameFunctions(markers []*Marker) {
+	var files []string
+	for _, r := range s.records {
+		files = append(files, r.File)
+	}
+	functions, err := enclosing.Read(pathOf(s.f), files)
+	if err != nil {
+		s.file.Problems = append(s.file.Problems, err)
+		return
+	}
+	for i, m := range markers {
+		m.Simple.Function = functions.Of(s.records[i].File, s.records[i].Line)
+	}
+}
+
+// resolve reads the marker's file again, and returns the marker with more fields.
+func (m *Marker) resolve(vars []string, known []error) (*Marker, error) {
+	f, err := m.File.reopen()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	problems := m.File.Problems // they were said
+	defer func() { m.File.Problems = problems }()
+	s := &simpleFile{f: f, file: m.File}
+	defer s.close()
+	if !s.read() || m.record >= len(s.records) || s.records[m.record].Name != m.Simple.Name {
+		return nil, fmt.Errorf("%s %w", m.File.Path, ErrChanged)
+	}
+	return s.marker(m.record, vars, known), nil
+}
