@@ -204,7 +204,7 @@ func (e *Env) demoKernel(ctx context.Context, server string) error {
 var demoPair = []string{"http:request_start", "http:request_end"}
 
 func (e *Env) demoLatencies(h *tracer.Histogram) {
-	for _, line := range append(histogramLines(h, 64), percentileLine(h)) {
+	for _, line := range append(histogramLines(h, maxHistogram, 0), wrap(percentileParts(h), 0)...) {
 		fmt.Fprintln(e.Stdout, line)
 	}
 }

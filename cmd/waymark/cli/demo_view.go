@@ -57,7 +57,7 @@ func (v *demoView) set(name string, n uint64) {
 }
 
 func (v *demoView) draw(last bool) {
-	live := isTerminal(v.env.Stdout)
+	live := isScreen(v.env.Stdout)
 	if !live && !last {
 		return
 	}

@@ -43,7 +43,7 @@ const patience = time.Second
 // progress says what is being done when that takes longer than a second. It says so to a
 // terminal only, and the function it returns takes it back.
 func (e *Env) progress(format string, args ...any) (done func()) {
-	if !isTerminal(e.Stderr) {
+	if !isScreen(e.Stderr) {
 		return func() {}
 	}
 	shown := false
@@ -73,12 +73,25 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// isScreen reports whether w is a terminal that can move its cursor and clear lines.
+func isScreen(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
+
+// screenSize returns the size of the terminal that w is, false when it is none.
+func screenSize(w io.Writer) (width, height int, ok bool) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0, 0, false
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	return width, height, err == nil && width > 0 && height > 0
+}
+
 // style puts text in a colour or a weight; where there is no colour it leaves it.
 type style struct{ on bool }
 
 // styleFor returns the style for what is written to w: https://no-color.org.
 func styleFor(w io.Writer) style {
-	return style{isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return style{isScreen(w) && os.Getenv("NO_COLOR") == ""}
 }
 
 func (s style) bold(text string) string { return s.wrap("1", text) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -123,5 +124,25 @@ func TestOutputGoesTo(t *testing.T) {
 		if got != tt.want || stdout.Len()+stderr.Len() != 1 {
 			t.Errorf("-o %q, command %v: %s, want %s", tt.path, tt.command, got, tt.want)
 		}
+	}
+}
+
+// A terminal that cannot move its cursor is written to like a file.
+func TestDumbTerminal(t *testing.T) {
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals: ", err)
+	}
+	defer master.Close()
+	if !isTerminal(master) {
+		t.Skip("a pseudo-terminal that is none")
+	}
+	t.Setenv("TERM", "xterm")
+	if !isScreen(master) {
+		t.Error("xterm is no screen")
+	}
+	t.Setenv("TERM", "dumb")
+	if isScreen(master) || styleFor(master).on {
+		t.Error("a dumb terminal is a screen")
 	}
 }

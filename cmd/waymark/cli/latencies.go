@@ -12,9 +12,13 @@ import (
 // histogramWidth is the length of the longest bar, in characters.
 const histogramWidth = 40
 
+// maxHistogram is how many lines a histogram has at most: a duration has 63 bits.
+const maxHistogram = 64
+
 // histogramLines draws a line for each power of two, or for several of them when there are
-// more than room for lines.
-func histogramLines(h *tracer.Histogram, room int) []string {
+// more than room for lines. Bars are shorter where the lines would be longer than width, which is
+// 0 for any.
+func histogramLines(h *tracer.Histogram, room, width int) []string {
 	counts := make(map[int]uint64)
 	low, high := 63, 0
 	for _, b := range h.Buckets() {
@@ -41,9 +45,15 @@ func histogramLines(h *tracer.Histogram, room int) []string {
 	}
 	t := table{right: []bool{true, true, false}}
 	for i := low; i <= high; i += step {
-		n := sum(i)
-		bar := strings.Repeat("█", int((float64(n)*histogramWidth+float64(most)-1)/float64(most)))
-		t.add(fmt.Sprintf("%v – %v", short(1<<i), short(1<<min(i+step, 62))), fmt.Sprint(n), bar)
+		t.add(fmt.Sprintf("%v – %v", short(1<<i), short(1<<min(i+step, 62))), fmt.Sprint(sum(i)), "")
+	}
+	longest := histogramWidth
+	if w := t.widths(); width > 0 {
+		longest = max(1, min(longest, width-w[0]-w[1]-4))
+	}
+	for i := range t.rows {
+		n := float64(sum(low + i*step))
+		t.rows[i][2] = strings.Repeat("█", int((n*float64(longest)+float64(most)-1)/float64(most)))
 	}
 	return t.lines()
 }
@@ -51,13 +61,13 @@ func histogramLines(h *tracer.Histogram, room int) []string {
 // percentiles are those that people look at.
 var percentiles = []float64{50, 90, 99, 99.9}
 
-// percentileLine says what the histogram cannot show.
-func percentileLine(h *tracer.Histogram) string {
-	line := plural(h.Count(), "pair")
+// percentileParts says what the histogram cannot show.
+func percentileParts(h *tracer.Histogram) []string {
+	parts := []string{plural(h.Count(), "pair")}
 	for _, p := range percentiles {
-		line += fmt.Sprintf("   p%g %v", p, short(h.Percentile(p)))
+		parts = append(parts, fmt.Sprintf("p%g %v", p, short(h.Percentile(p))))
 	}
-	return line + fmt.Sprintf("   max %v   mean %v", short(h.Max()), short(h.Mean()))
+	return append(parts, fmt.Sprintf("max %v", short(h.Max())), fmt.Sprintf("mean %v", short(h.Mean())))
 }
 
 // short returns a duration with three digits at most.

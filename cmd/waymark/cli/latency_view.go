@@ -30,7 +30,7 @@ func (l *latencyRun) view(s *session, out *output) latencyView {
 		return newLatencyJSON(out, l)
 	case l.o.print != 0:
 		return &latencyIntervals{plain: plain}
-	case s.command == nil && isTerminal(out.to):
+	case s.command == nil && isScreen(out.to):
 		return &latencyLive{plain, newScreen(out)}
 	}
 	return &plain
@@ -77,7 +77,7 @@ type latencyPlain struct {
 
 func (*latencyPlain) interval(*latencySample) error { return nil }
 
-func (v *latencyPlain) final(s *latencySample, _ end) error { return v.print(v.lines(s, 64)) }
+func (v *latencyPlain) final(s *latencySample, _ end) error { return v.print(v.lines(s, 0, 0)) }
 
 // print prints lines, the first of which is a heading.
 func (v *latencyPlain) print(lines []string) error {
@@ -86,19 +86,28 @@ func (v *latencyPlain) print(lines []string) error {
 	return err
 }
 
-// lines lays out everything there is to say, with a histogram of at most room lines.
-func (v *latencyPlain) lines(s *latencySample, room int) []string {
+// lines lays out everything there is to say, so that it leaves a line of a screen of that size
+// free; 0 by 0 is none.
+func (v *latencyPlain) lines(s *latencySample, width, height int) []string {
 	h := &s.all.Histogram
-	lines := append([]string{v.title()}, histogramLines(h, room)...)
-	last := percentileLine(h)
-	if h.Count() == 0 {
-		last = "no pairs"
+	parts := []string{"no pairs"}
+	if h.Count() > 0 {
+		parts = percentileParts(h)
 	}
-	lines = append(lines, fmt.Sprintf("%s   in %s, %s", last, seconds(s.elapsed), rateText(perSecond(h.Count(), s.elapsed))))
+	parts = append(parts, fmt.Sprintf("in %s, %s", seconds(s.elapsed), rateText(perSecond(h.Count(), s.elapsed))))
+	below := wrap(parts, width)
+	if height > 0 && len(below) > height/3 {
+		below = wrap(parts, 0) // a stamp of a screen: rather cut off than without bars
+	}
 	if rest := unpaired(s.all); rest != "" {
-		lines = append(lines, rest)
+		below = append(below, rest)
 	}
-	return lines
+	room := maxHistogram
+	if height > 0 {
+		room = height - len(below) - 3
+	}
+	lines := append([]string{v.title()}, histogramLines(h, room, width)...)
+	return append(lines, below...)
 }
 
 // unpaired says which hits are in no pair, "" when all are.
@@ -131,7 +140,7 @@ type latencyLive struct {
 
 func (v *latencyLive) interval(s *latencySample) error {
 	width, height := v.screen.size()
-	lines := v.lines(s, height-5)
+	lines := v.lines(s, width, height)
 	lines = append(lines, "Ctrl-C ends it")
 	for i := range lines {
 		lines[i] = clip(lines[i], width)

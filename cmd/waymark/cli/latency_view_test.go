@@ -85,6 +85,30 @@ func TestLatencyLive(t *testing.T) {
 	}
 }
 
+// On a narrow screen bars are shorter and nothing is cut off.
+func TestLatencyNarrow(t *testing.T) {
+	out, written := bufferOutput(t)
+	v := &latencyLive{latencyPlain{out: out, title: func() string { return "a:b → a:c" }}, newScreen(out)}
+	v.screen.size = func() (int, int) { return 40, 24 }
+	if err := v.interval(latencySampleOf(1000, 1100, 2100, 2200)); err != nil {
+		t.Fatal(err)
+	}
+	bar := strings.Repeat("█", 40-15-1-4)
+	want := "\r\x1b[Ja:b → a:c\n" +
+		"512ns – 1.02µs  1  " + bar[:len(bar)/2] + "\n" +
+		"1.02µs – 2.05µs  1  " + bar[:len(bar)/2] + "\n" +
+		" 2.05µs – 4.1µs  2  " + bar + "\n" +
+		"4 pairs   p50 1.1µs   p90 2.2µs\n" +
+		"p99 2.2µs   p99.9 2.2µs   max 2.2µs\n" +
+		"mean 1.6µs   in 2.00 s, 2.00/s\n" +
+		"1 begin without an end\n" +
+		"Ctrl-C ends it\n"
+	want = strings.Replace(want, "512ns", " 512ns", 1)
+	if d := cmp.Diff(want, string(written())); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 func TestLatencyJSON(t *testing.T) {
 	out, written := bufferOutput(t)
 	v := &latencyJSON{out: out, object: func() jsonLatency {

@@ -82,7 +82,8 @@ func runList(ctx context.Context, env *Env, o *listOptions, sel *selection) erro
 	if o.json {
 		err = listJSON(out, groups, sel.onlyPID())
 	} else {
-		err = (&listTable{out: out, style: styleFor(out.to), verbose: o.verbose, pid: sel.onlyPID()}).print(groups)
+		width, _, _ := screenSize(out.to)
+		err = (&listTable{out: out, style: styleFor(out.to), verbose: o.verbose, width: width, pid: sel.onlyPID()}).print(groups)
 		for _, g := range groups {
 			if err == nil && (len(groups) == 1 || o.verbose) {
 				env.warnProblems(g.markers, o.verbose)

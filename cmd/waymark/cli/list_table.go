@@ -15,6 +15,7 @@ type listTable struct {
 	out     *output
 	style   style
 	verbose bool
+	width   int // of the terminal, 0 where lines may be as long as they like
 	pid     int // whose counters are shown, 0 for nobody's
 	shown   map[*tracer.File]bool
 	code    map[*tracer.File]*code
@@ -99,6 +100,7 @@ func (l *listTable) file(b *strings.Builder, f *tracer.File, markers []*tracer.M
 	for _, m := range own {
 		t.add(label(m.FullName()), l.fields(m), fmt.Sprint(len(m.Sites)), l.counter(m))
 	}
+	l.fit(&t)
 	for i, line := range t.lines() {
 		if i == 0 {
 			fmt.Fprintln(b, l.style.dim(line))
@@ -131,8 +133,20 @@ func (l *listTable) counter(m *tracer.Marker) string {
 	return "yes"
 }
 
-// maxFields bounds the column of fields.
-const maxFields = 60
+// leastFields is what is left of the column of fields, in characters, on a narrow terminal.
+const leastFields = 20
+
+// fit clips the column of fields so that lines are as wide as the terminal.
+func (l *listTable) fit(t *table) {
+	if l.width == 0 || l.verbose {
+		return
+	}
+	w := t.widths()
+	fields := max(leastFields, l.width-w[0]-w[2]-w[3]-6)
+	for _, row := range t.rows {
+		row[1] = clip(row[1], fields)
+	}
+}
 
 func (l *listTable) fields(m *tracer.Marker) string {
 	words := make([]string, len(m.Fields))
@@ -146,10 +160,7 @@ func (l *listTable) fields(m *tracer.Marker) string {
 	if s == "" {
 		return "-"
 	}
-	if l.verbose {
-		return s
-	}
-	return clip(s, maxFields)
+	return s
 }
 
 // details prints what -v adds for a marker.

@@ -29,7 +29,7 @@ func newRecordView(env *Env, out *output, o *recordOptions) *recordView {
 
 // progress shows a line on a terminal, in place of the last one.
 func (v *recordView) progress(r *recorder) {
-	if !isTerminal(v.env.Stderr) {
+	if !isScreen(v.env.Stderr) {
 		return
 	}
 	n, now, stats := r.received.Load(), r.s.elapsed(), r.trace.Stats()

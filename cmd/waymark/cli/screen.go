@@ -2,10 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 )
 
 // screen redraws lines in place.
@@ -18,10 +15,8 @@ type screen struct {
 
 func newScreen(out *output) *screen {
 	return &screen{out: out, style: styleFor(out.to), size: func() (int, int) {
-		if f, ok := out.to.(*os.File); ok {
-			if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
-				return w, h
-			}
+		if w, h, ok := screenSize(out.to); ok {
+			return w, h
 		}
 		return 80, 24
 	}}

@@ -140,7 +140,7 @@ func newStatView(o *statOptions, s *session, sel *selection, out *output) statVi
 		return &statJSON{out, table}
 	case o.print != 0:
 		return newStatIntervals(plain, s.markers)
-	case s.command == nil && isTerminal(out.to):
+	case s.command == nil && isScreen(out.to):
 		return newStatLive(out, plain)
 	}
 	return &plain

@@ -76,6 +76,21 @@ func padLeft(s string, width int) string {
 	return s
 }
 
+// wrap puts parts into lines, three blanks apart, which are no longer than width unless a part is;
+// 0 is any width.
+func wrap(parts []string, width int) []string {
+	lines := []string{parts[0]}
+	for _, part := range parts[1:] {
+		line := &lines[len(lines)-1]
+		if longer := *line + "   " + part; width == 0 || utf8.RuneCountInString(longer) <= width {
+			*line = longer
+		} else {
+			lines = append(lines, part)
+		}
+	}
+	return lines
+}
+
 // table lays rows out in columns, two blanks apart.
 type table struct {
 	right []bool // which columns are aligned right
