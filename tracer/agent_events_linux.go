@@ -148,6 +148,9 @@ func (a *agentEvents) filtered() (uint64, error) {
 // ended is nil: whoever gave the processes sees them end.
 func (a *agentEvents) ended() <-chan struct{} { return nil }
 
+// skipped are none: a program arms its own markers.
+func (a *agentEvents) skipped() []*SiteError { return nil }
+
 func (a *agentEvents) stop() error {
 	a.halting.Do(func() {
 		for _, s := range a.sessions {

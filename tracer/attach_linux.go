@@ -22,6 +22,8 @@ type plan struct {
 	opened  []*os.File
 	// probes finds a probe by file and site of files.
 	probes [][]*probe
+	// skipped are the sites that are left out.
+	skipped []*SiteError
 }
 
 // prepare checks the target and opens the markers' files, all of which must still be what
@@ -61,12 +63,14 @@ func (p *plan) prepare() error {
 		}
 		for s := range m.Sites {
 			if err := checkRedZone(m, s, p.opened[f]); err != nil {
-				return err
+				p.skipped = append(p.skipped, &SiteError{m, s, err})
+				continue
 			}
 			shift := stubShift(m, s, p.opened[f])
 			pr, err := newProbe(m, s, int64(shift))
 			if err != nil {
-				return fmt.Errorf("attaching to %s in %s: %w", m.FullName(), m.File.Path, err)
+				p.skipped = append(p.skipped, &SiteError{m, s, err})
+				continue
 			}
 			p.files[f].Sites = append(p.files[f].Sites, bpf.Site{
 				Offset:  uint64(m.Sites[s].Offset) + shift,
@@ -98,6 +102,20 @@ func (p *plan) link(linkers []*File) {
 		p.opened = append(p.opened, opened)
 		p.files = append(p.files, bpf.File{Opened: opened, Linker: f.linker})
 		p.probes = append(p.probes, nil)
+	}
+}
+
+// hasSites reports whether there is a site that is not left out.
+func (p *plan) hasSites() bool {
+	return slices.ContainsFunc(p.probes, func(probes []*probe) bool { return len(probes) > 0 })
+}
+
+// skip leaves out what the kernel has refused. Of linkers, which are none of ours, nobody hears.
+func (p *plan) skip(refused []*bpf.AttachError) {
+	for _, at := range refused {
+		if pr := p.probe(at); pr != nil {
+			p.skipped = append(p.skipped, &SiteError{pr.marker, pr.site, p.refused(at)})
+		}
 	}
 }
 

@@ -2,6 +2,9 @@ package tracer
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/waymark-trace/waymark/internal/bpf"
 )
@@ -9,12 +12,19 @@ import (
 // collector is what becomes of hits: counts, pairs or events. add, and what reads from it, are for several goroutines.
 type collector interface {
 	// open makes it, without a site.
-	open(bpf.Options) error
+	open(bpf.Options) (kernel, error)
 	// plan numbers the sites, and says what else the kernel needs of them.
 	plan(*plan)
-	// add attaches to the sites in some processes or, with no pids, in all.
-	add(p *plan, pids []int) error
-	close() error
+	// add attaches to the sites in some processes or, with no pids, in all, and returns those that
+	// the kernel refuses.
+	add(p *plan, pids []int) ([]*bpf.AttachError, error)
+}
+
+// kernel is what all kinds of collectors have in the kernel.
+type kernel interface {
+	// Raise raises the reference counters of a process at once, where the kernel does not.
+	Raise(pid int) error
+	Close() error
 }
 
 // attachment keeps a collector attached to a target, and to what appears in it later.
@@ -22,7 +32,10 @@ type attachment struct {
 	collector collector
 	options   Options
 	watcher   *watcher
-	opened    bool
+	held      kernel // nil before the first sites
+
+	mu   sync.Mutex // guards what follows
+	left []*SiteError
 }
 
 // attach attaches to markers, which are those of t.
@@ -31,9 +44,9 @@ func (a *attachment) attach(t Target, markers []*Marker, o Options, c collector)
 	if a.watcher, err = newWatcher(t, markers, o.Later); err != nil {
 		return err
 	}
-	err = a.add(markers, nil, t)
+	_, err = a.add(markers, nil, t)
 	if err == nil {
-		err = a.watcher.begin(a.add)
+		err = a.watcher.begin(a.add, a.raise)
 	}
 	if err == nil {
 		err = checkAttached(t.pids(), markers)
@@ -44,43 +57,87 @@ func (a *attachment) attach(t Target, markers []*Marker, o Options, c collector)
 	return err
 }
 
-// add attaches to markers and linkers in the processes of t. It is called by one goroutine at a time.
-func (a *attachment) add(markers []*Marker, linkers []*File, t Target) error {
-	if a.opened { // those that there were at first are as the options want them
+// add attaches to markers and linkers in the processes of t, and returns which sites are left out. That
+// these are all is an error. It is called by one goroutine at a time.
+func (a *attachment) add(markers []*Marker, linkers []*File, t Target) ([]*SiteError, error) {
+	if a.held != nil { // those that there were at first are as the options want them
 		var err error
 		if markers, err = a.options.fields(markers, false); err != nil || len(markers) == 0 && len(linkers) == 0 {
-			return err
+			return nil, err
 		}
 	}
 	p, err := prepare(t, markers)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer p.close()
+	if len(markers) > 0 && !p.hasSites() {
+		if p.markers = nil; len(linkers) == 0 {
+			return nil, describeSkip(p.skipped)
+		}
+	}
 	p.link(linkers)
 	a.collector.plan(p)
 	if err := p.bindWhere(a.options.Where); err != nil {
-		return err
+		return nil, err
 	}
-	if !a.opened {
-		if err := a.collector.open(a.watcher.options(a.options)); err != nil {
-			return p.explain(err)
+	if a.held == nil {
+		held, err := a.collector.open(a.watcher.options(a.options))
+		if err != nil {
+			return nil, p.explain(err)
 		}
-		a.opened = true
+		a.held = held
 	}
-	return p.explain(a.collector.add(p, a.watcher.pids(t)))
+	refused, err := a.collector.add(p, a.watcher.pids(t))
+	if err != nil {
+		return nil, p.explain(err)
+	}
+	p.skip(refused)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.left = append(a.left, p.skipped...)
+	return p.skipped, nil
+}
+
+// describeSkip is the error of an attachment of which nothing is left.
+func describeSkip(all []*SiteError) error {
+	first := all[0]
+	err := fmt.Errorf("attaching to %s in %s at %#x: %w", first.Marker.FullName(), first.Marker.File.Path,
+		uint64(first.Marker.Sites[first.Site].Address), first.Err)
+	if n := len(all) - 1; n > 0 {
+		return fmt.Errorf("%w (and %d more sites)", err, n)
+	}
+	return err
+}
+
+func (a *attachment) skipped() []*SiteError {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.left)
 }
 
 func (a *attachment) ended() <-chan struct{} { return a.watcher.ended() }
 
+// raise sees to the reference counters of a process that has mapped something.
+func (a *attachment) raise(pid int) error {
+	if !userCounters(a.options) {
+		return nil // the kernel has
+	}
+	return a.held.Raise(pid)
+}
+
 // Close detaches, and then lets go of the processes that were stopped.
-func (a *attachment) Close() error { return a.end(a.collector.close) }
+func (a *attachment) Close() error {
+	return a.end(func() error {
+		if a.held == nil {
+			return nil
+		}
+		return a.held.Close()
+	})
+}
 
 // end stops watching, detaches, and frees what watching took.
-func (a *attachment) end(detach func() error) (err error) {
+func (a *attachment) end(detach func() error) error {
 	a.watcher.halt()
-	if a.opened {
-		err = detach()
-	}
-	return errors.Join(err, a.watcher.close())
+	return errors.Join(detach(), a.watcher.close())
 }

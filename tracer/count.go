@@ -8,11 +8,17 @@ type Counter struct{ engine counts }
 
 // counts is what an engine does for a Counter.
 type counts interface {
+	engine
 	// markers returns those that are attached.
 	markers() []*Marker
 	// read fills in the hits of each marker, indexed as markers.
 	read([]MarkerCount) error
+}
+
+// engine is what all engines have.
+type engine interface {
 	ended() <-chan struct{}
+	skipped() []*SiteError
 	Close() error
 }
 
@@ -66,6 +72,11 @@ func (c *Counter) Read() ([]MarkerCount, error) {
 // Ended returns a channel that is closed when the last process of the target has ended. It is nil,
 // on which nothing ever comes, unless Target.Follow or Options.Later makes the Counter look.
 func (c *Counter) Ended() <-chan struct{} { return c.engine.ended() }
+
+// Skipped returns the sites that are left out, because a probe there would do harm or the kernel refuses it;
+// what is attached is the rest. With Options.Later they may become more. When nothing would be left
+// Count returns an error instead.
+func (c *Counter) Skipped() []*SiteError { return c.engine.skipped() }
 
 // Close detaches and returns when no probe is left and the reference counters are lowered.
 // Further calls do nothing.

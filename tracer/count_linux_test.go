@@ -250,15 +250,35 @@ func TestCounterConflict(t *testing.T) {
 					m.Sites[0].CounterOffset += 2
 				}
 			}
+			// That site alone is refused: it is left out as long as there are others.
 			second, err := Count(Target{Path: path}, other, nil)
-			if err == nil {
-				second.Close()
-				t.Fatal("attached with another reference counter")
+			if err != nil {
+				t.Fatal(err)
 			}
-			if !errors.Is(err, ErrCounterConflict) {
+			defer second.Close()
+			skipped := second.Skipped()
+			if len(skipped) != 1 || skipped[0].Marker.Name != "loop2" || skipped[0].Site != 0 || !errors.Is(skipped[0], ErrCounterConflict) {
+				t.Errorf("left out: %v, want the site of loop2 and its conflict", skipped)
+			}
+			p.run()
+			p.expect("done 1")
+			want := map[string]uint64{"loop1": 1, "loop2": 0, "args": 1, "bare": 1}
+			if diff := cmp.Diff(want, hits(t, second)); diff != "" {
+				t.Errorf("hits of the others (-want +got):\n%s", diff)
+			}
+			if n := hits(t, c)["loop2"]; n != 1 || len(c.Skipped()) != 0 {
+				t.Errorf("the tracer that was there first has %d hits and left out %v", n, c.Skipped())
+			}
+			closeNow(t, second)
+			conflicting, err := Select(other, []string{"loop2"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Count(Target{Path: path}, conflicting, nil); !errors.Is(err, ErrCounterConflict) {
 				t.Errorf("got %v, want ErrCounterConflict", err)
+			} else {
+				t.Log(err)
 			}
-			t.Log(err)
 			closeNow(t, c)
 			for _, m := range held {
 				if got := counter(t, p.pid(), m); got != 0 {

@@ -51,28 +51,26 @@ type kernelCounts struct {
 	kernel *bpf.Counter
 }
 
-func (k *kernelCounts) open(how bpf.Options) (err error) {
+func (k *kernelCounts) open(how bpf.Options) (_ kernel, err error) {
 	k.kernel, err = bpf.NewCounter(how)
-	return err
+	return k.kernel, err
 }
 
 func (k *kernelCounts) plan(*plan) {} // by marker, as they are
 
-func (k *kernelCounts) add(p *plan, pids []int) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err := k.kernel.Add(p.files, len(p.markers), pids); err != nil {
-		return err
+func (k *kernelCounts) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
+	k.indexed.mu.Lock()
+	defer k.indexed.mu.Unlock()
+	refused, err := k.kernel.Add(p.files, len(p.markers), pids)
+	if err == nil {
+		k.know(p.markers)
 	}
-	k.know(p.markers)
-	return nil
+	return refused, err
 }
 
-func (k *kernelCounts) close() error { return k.kernel.Close() }
-
 func (k *kernelCounts) read(out []MarkerCount) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.indexed.mu.Lock()
+	defer k.indexed.mu.Unlock()
 	n, err := k.kernel.Read()
 	for i := range n {
 		if at := k.at[i]; at < len(out) {

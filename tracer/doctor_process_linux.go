@@ -146,7 +146,7 @@ func (c *checks) file(f *File, markers []*Marker) {
 	for _, m := range markers {
 		for s := range m.Sites {
 			if err := checkRedZone(m, s, opened); err != nil {
-				refused, why = refused+1, err
+				refused, why = refused+1, fmt.Errorf("%s: %w", m.FullName(), err)
 				break
 			}
 		}
@@ -155,7 +155,7 @@ func (c *checks) file(f *File, markers []*Marker) {
 	case refused == len(markers):
 		c.err("markers", StatusFail, fmt.Errorf("%s: %w", what, why))
 	case refused > 0:
-		c.warn("markers", fmt.Sprintf("%s; %d of them cannot be probed, such as: %v", what, refused, why), "choose others by patterns")
+		c.warn("markers", fmt.Sprintf("%s; %d of them cannot be probed, such as: %v", what, refused, why), "stat, trace and latency leave them out, and say so")
 	case len(f.Problems) > 0:
 		c.warn("markers", what+"; "+f.Problems[0].Error(), "waymark list -v shows all problems")
 	default:

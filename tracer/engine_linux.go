@@ -43,9 +43,9 @@ func newEvents(t Target, markers []*Marker, o Options) (events, error) {
 	return k, nil
 }
 
-func (k *kernelEvents) open(how bpf.Options) (err error) {
+func (k *kernelEvents) open(how bpf.Options) (_ kernel, err error) {
 	k.kernel, err = bpf.NewTracer(how)
-	return err
+	return k.kernel, err
 }
 
 func (k *kernelEvents) plan(p *plan) {
@@ -56,16 +56,16 @@ func (k *kernelEvents) plan(p *plan) {
 	})
 }
 
-func (k *kernelEvents) add(p *plan, pids []int) error {
+func (k *kernelEvents) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
 	known := *k.probes.Load()
 	all := slices.Clone(known)
 	p.each(func(_ *bpf.Site, pr *probe) { all = append(all, pr) })
 	k.probes.Store(&all) // known before the first event comes
-	err := k.kernel.Add(p.files, len(all)-len(known), pids)
+	refused, err := k.kernel.Add(p.files, len(all)-len(known), pids)
 	if err != nil {
 		k.probes.Store(&known)
 	}
-	return err
+	return refused, err
 }
 
 func (k *kernelEvents) next(ctx context.Context) (*Event, error) {
@@ -115,8 +115,6 @@ func (k *kernelEvents) lostByCPU() ([]uint64, error) { return k.kernel.LostByCPU
 func (k *kernelEvents) filtered() (uint64, error) { return k.kernel.Filtered() }
 
 func (k *kernelEvents) stop() error { return k.end(k.kernel.Stop) }
-
-func (k *kernelEvents) close() error { return k.kernel.Close() }
 
 // wallClock turns CLOCK_MONOTONIC into the time of day. The difference is taken again for
 // every second of events, because the time of day is set and slewed.

@@ -33,6 +33,19 @@ var (
 	ErrPath = tracefs.ErrPath
 )
 
+// SiteError says why a site was left out when its marker was attached to.
+type SiteError struct {
+	Marker *Marker
+	Site   int // index in Marker.Sites
+	Err    error
+}
+
+func (e *SiteError) Error() string {
+	return fmt.Sprintf("%s in %s at %#x is left out: %v", e.Marker.FullName(), e.Marker.File.Path, uint64(e.Marker.Sites[e.Site].Address), e.Err)
+}
+
+func (e *SiteError) Unwrap() error { return e.Err }
+
 // PermissionError says which privilege is missing and how to get it.
 type PermissionError struct {
 	Op         string // what was being done, "attaching to http:request_start in /srv/bin"

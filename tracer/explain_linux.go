@@ -17,27 +17,42 @@ func (p *plan) explain(err error) error {
 		return nil
 	}
 	var at *bpf.AttachError
-	if !errors.As(err, &at) || at.File >= len(p.probes) {
+	if !errors.As(err, &at) {
 		return p.explainAll(err)
 	}
-	if at.Site < 0 || at.Site >= len(p.probes[at.File]) {
+	pr := p.probe(at)
+	if pr == nil {
 		return p.explainAll(at.Err)
 	}
-	pr := p.probes[at.File][at.Site]
-	site := &pr.marker.Sites[pr.site]
-	op := fmt.Sprintf("attaching to %s in %s at %#x", pr.marker.FullName(), pr.marker.File.Path, uint64(site.Address))
+	op := fmt.Sprintf("attaching to %s in %s at %#x", pr.marker.FullName(), pr.marker.File.Path, uint64(pr.marker.Sites[pr.site].Address))
 	switch err := at.Err; {
 	case at.PID != 0 && procfs.Gone(err):
 		return fmt.Errorf("%s: process %d: %w", op, at.PID, ErrNoProcess)
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return permission(op, procfs.Perfmon, err)
+	}
+	return fmt.Errorf("%s: %w", op, p.refused(at))
+}
+
+// probe returns what an error is about, nil when that is not known.
+func (p *plan) probe(at *bpf.AttachError) *probe {
+	if at.File < 0 || at.File >= len(p.probes) || at.Site < 0 || at.Site >= len(p.probes[at.File]) {
+		return nil
+	}
+	return p.probes[at.File][at.Site]
+}
+
+// refused says why the kernel refuses a site.
+func (p *plan) refused(at *bpf.AttachError) error {
+	pr := p.probe(at)
+	switch err := at.Err; {
 	case errors.Is(err, unix.EINVAL) && p.conflicts(at):
-		return fmt.Errorf("%s: %w: another tracer holds the site %s; end that one first (%w)",
-			op, ErrCounterConflict, otherCounter(site), unix.EINVAL)
+		return fmt.Errorf("%w: another tracer holds the site %s; end that one first (%w)",
+			ErrCounterConflict, otherCounter(&pr.marker.Sites[pr.site]), unix.EINVAL)
 	case errors.Is(err, enotsupp):
-		return fmt.Errorf("%s: the kernel cannot probe the instruction there: %w", op, err)
+		return fmt.Errorf("the kernel cannot probe the instruction there: %w", err)
 	default:
-		return fmt.Errorf("%s: %w", op, notSupported(err))
+		return notSupported(err)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestFollowForks(t *testing.T) {
 			force(t, mode)
 			p, other := startProgram(t, path, fmt.Sprint(children), fmt.Sprint(each)), startProgram(t, path, "5", "7")
 			target := Target{PID: p.pid(), Follow: true}
-			markers := mustFind(t, target)
+			markers := mustFind(t, target, "forks:hit")
 			c, err := Count(target, markers, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -88,39 +88,72 @@ func TestFollowForks(t *testing.T) {
 	}
 }
 
-// A shell without markers runs programs with markers: all their hits are counted when each is
-// stopped at execve, and the shell notices nothing.
-func TestFollowExec(t *testing.T) {
-	path := tick(t)
-	sh := peer.Need(t, "sh")[0]
-	p := startProgram(t, sh, "-c", fmt.Sprintf(
-		"echo ready; read x; %[1]s 20 run; (%[1]s 30 run) & %[1]s 40 run; wait; echo $?; read x; exec %[1]s 50 run", path))
-	target := Target{PID: p.pid(), Follow: true}
-	c, err := Count(target, nil, &Options{Later: later(t, true)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	p.run()
-	var said []string
-	for range 4 {
-		said = append(said, p.line())
-	}
-	if s := strings.Join(said, ","); s != "done 20,done 30,done 40,0" && s != "done 20,done 40,done 30,0" {
-		t.Errorf("the commands say %s: want every guard open from the first pass on", s)
-	}
-	p.tell("go\n")
-	p.expect("done 50")
-	<-c.Ended()
-	got := hits(t, c)
-	for _, name := range []string{"loop1", "loop2", "args", "bare"} {
-		if got[name] != 20+30+40+50 {
-			t.Errorf("%s: counted %d, want 140", name, got[name])
+// Guards are open in children from the first instruction, whoever opens them, and closed in the end.
+func TestFollowForksGuarded(t *testing.T) {
+	path := compile(t, "fork.c")
+	bothModes(t, func(t *testing.T, _ bool) {
+		const children, each = 20, 10
+		p, other := startProgram(t, path, fmt.Sprint(children), fmt.Sprint(each)), startProgram(t, path, "1", "1")
+		target := Target{PID: p.pid(), Follow: true}
+		markers := mustFind(t, target)
+		c, err := Count(target, markers, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if counts, _ := c.Read(); len(counts) != len(tickNames) {
-		t.Errorf("%d markers, want each once", len(counts))
-	}
+		defer c.Close()
+		p.run()
+		p.expect("done")
+		const want = (1 + 2*children) * each
+		if n := hits(t, c); n["hit"] != want || n["guarded"] != want {
+			t.Errorf("counted %v, want %d of each", n, want)
+		}
+		closeNow(t, c)
+		for _, p := range []*ticker{p, other} {
+			for _, m := range markers {
+				if n := counter(t, p.pid(), m); n != 0 {
+					t.Errorf("the counter of %s is %d in the end", m.Name, n)
+				}
+			}
+		}
+	})
+}
+
+// A shell without markers runs programs with markers: all their hits are counted when each is
+// stopped at execve, and the shell notices nothing. So are their guards open, whoever opens them, also
+// of a program that ran before.
+func TestFollowExec(t *testing.T) {
+	bothModes(t, func(t *testing.T, _ bool) {
+		path := tick(t)
+		sh := peer.Need(t, "sh")[0]
+		p := startProgram(t, sh, "-c", fmt.Sprintf(
+			"echo ready; read x; %[1]s 20 run; (%[1]s 30 run) & %[1]s 40 run; wait; echo $?; read x; exec %[1]s 50 run", path))
+		target := Target{PID: p.pid(), Follow: true}
+		c, err := Count(target, nil, &Options{Later: later(t, true)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		p.run()
+		var said []string
+		for range 4 {
+			said = append(said, p.line())
+		}
+		if s := strings.Join(said, ","); s != "done 20,done 30,done 40,0" && s != "done 20,done 40,done 30,0" {
+			t.Errorf("the commands say %s: want every guard open from the first pass on", s)
+		}
+		p.tell("go\n")
+		p.expect("done 50")
+		<-c.Ended()
+		got := hits(t, c)
+		for _, name := range []string{"loop1", "loop2", "args", "bare"} {
+			if got[name] != 20+30+40+50 {
+				t.Errorf("%s: counted %d, want 140", name, got[name])
+			}
+		}
+		if counts, _ := c.Read(); len(counts) != len(tickNames) {
+			t.Errorf("%d markers, want each once", len(counts))
+		}
+	})
 }
 
 // What a program loads after attaching is attached to: at once when it may be stopped, even its

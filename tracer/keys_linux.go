@@ -13,7 +13,7 @@ type kernelKeys struct {
 	indexed
 	kernel *bpf.KeyCounter
 
-	// mu guards what follows.
+	// indexed.mu guards what follows.
 	fields [][]Field      // by marker
 	known  map[string]int // by marker and the kernel's key without its index, the index in seen
 	seen   [][]KeyCount   // by marker
@@ -28,20 +28,21 @@ func newKeys(t Target, markers []*Marker, o Options) (counts, error) {
 	return k, nil
 }
 
-func (k *kernelKeys) open(how bpf.Options) (err error) {
+func (k *kernelKeys) open(how bpf.Options) (_ kernel, err error) {
 	k.kernel, err = bpf.NewKeyCounter(k.options.MaxKeys, how)
-	return err
+	return k.kernel, err
 }
 
 func (k *kernelKeys) plan(p *plan) {
 	p.each(func(s *bpf.Site, pr *probe) { s.Key = pr.key(k.options.By) })
 }
 
-func (k *kernelKeys) add(p *plan, pids []int) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err := k.kernel.Add(p.files, len(p.markers), pids); err != nil {
-		return err
+func (k *kernelKeys) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
+	k.indexed.mu.Lock()
+	defer k.indexed.mu.Unlock()
+	refused, err := k.kernel.Add(p.files, len(p.markers), pids)
+	if err != nil {
+		return nil, err
 	}
 	k.know(p.markers)
 	for _, m := range k.all[len(k.fields):] {
@@ -51,14 +52,12 @@ func (k *kernelKeys) add(p *plan, pids []int) error {
 		}
 		k.fields, k.seen = append(k.fields, fields), append(k.seen, nil)
 	}
-	return nil
+	return refused, nil
 }
 
-func (k *kernelKeys) close() error { return k.kernel.Close() }
-
 func (k *kernelKeys) read(out []MarkerCount) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.indexed.mu.Lock()
+	defer k.indexed.mu.Unlock()
 	for _, keys := range k.seen {
 		for i := range keys {
 			keys[i].Count = 0

@@ -36,12 +36,11 @@ type Pairs struct{ engine pairs }
 
 // pairs is what an engine does for Pairs.
 type pairs interface {
+	engine
 	// by is what pairs are joined by, and markers are those that are attached.
 	by() pairing
 	markers() (begin, end []*Marker)
 	read() (*Latencies, error)
-	ended() <-chan struct{}
-	Close() error
 }
 
 // Latencies is what Pairs has measured since attaching.
@@ -162,6 +161,9 @@ func (p *Pairs) Read() (*Latencies, error) { return p.engine.read() }
 // Ended returns a channel that is closed when the last process of the target has ended. It is nil,
 // on which nothing ever comes, unless Target.Follow or LatencyOptions.Later makes Pairs look.
 func (p *Pairs) Ended() <-chan struct{} { return p.engine.ended() }
+
+// Skipped is Counter.Skipped.
+func (p *Pairs) Skipped() []*SiteError { return p.engine.skipped() }
 
 // Close detaches and returns when no probe is left and the reference counters are lowered.
 // Further calls do nothing.

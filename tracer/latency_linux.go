@@ -27,9 +27,9 @@ func newPairs(t Target, begin, end []*Marker, how *LatencyOptions, o Options) (p
 	return k, nil
 }
 
-func (k *kernelPairs) open(how bpf.Options) (err error) {
+func (k *kernelPairs) open(how bpf.Options) (_ kernel, err error) {
 	k.kernel, err = bpf.NewLatency(k.options.MaxKeys, how)
-	return err
+	return k.kernel, err
 }
 
 func (k *kernelPairs) plan(p *plan) {
@@ -55,9 +55,10 @@ func (k *kernelPairs) ends(markers []*Marker, i int) bool {
 	return k.how.Ends != nil && k.how.Ends(markers[i])
 }
 
-func (k *kernelPairs) add(p *plan, pids []int) error {
-	if err := k.kernel.Add(p.files, pids); err != nil {
-		return err
+func (k *kernelPairs) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
+	refused, err := k.kernel.Add(p.files, pids)
+	if err != nil {
+		return nil, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -71,10 +72,8 @@ func (k *kernelPairs) add(p *plan, pids []int) error {
 		}
 	}
 	k.first = -1
-	return nil
+	return refused, nil
 }
-
-func (k *kernelPairs) close() error { return k.kernel.Close() }
 
 func (k *kernelPairs) by() pairing {
 	k.mu.Lock()

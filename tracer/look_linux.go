@@ -32,6 +32,10 @@ func (w *watcher) hear(n bpf.News) {
 	if !n.Stopped {
 		return
 	}
+	// Of files that were known it was not attached to, and nobody has raised what is mapped now.
+	if err := w.raise(n.PID); err != nil {
+		w.report(nil, fmt.Errorf("process %d: %w", n.PID, err))
+	}
 	if stopped, err := procfs.Stopped(n.PID); attached && err == nil && !stopped {
 		w.report(nil, fmt.Errorf("process %d was stopped, and somebody continued it before its new markers were attached to: of what it has done since some is missed", n.PID))
 	}
@@ -66,14 +70,31 @@ func (w *watcher) look(pid int) (attached bool) {
 	if w.target.Follow {
 		t = Target{}
 	}
-	err = w.add(markers, linkers, t)
+	skipped, err := w.add(markers, linkers, t)
 	if err == nil && t.PID != 0 {
 		err = checkProcess(pid, markers)
 	}
-	if len(markers) > 0 || err != nil {
+	if markers = without(markers, skipped); len(markers) > 0 || err != nil {
 		w.report(markers, err)
 	}
+	for _, s := range skipped {
+		w.report(nil, s)
+	}
 	return len(markers) > 0
+}
+
+// without returns the markers of which a site is attached.
+func without(markers []*Marker, skipped []*SiteError) (some []*Marker) {
+	n := map[*Marker]int{}
+	for _, s := range skipped {
+		n[s.Marker]++
+	}
+	for _, m := range markers {
+		if n[m] < len(m.Sites) {
+			some = append(some, m)
+		}
+	}
+	return some
 }
 
 // fresh returns the markers that are wanted, and the dynamic linkers, of the files in a process

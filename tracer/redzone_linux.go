@@ -11,7 +11,7 @@ import (
 // keepRedZone is true but in tests of what else the kernel makes of such sites.
 var keepRedZone = true
 
-// checkRedZone refuses a site where a probe does harm. Linux 6.18 to 7.1 replace a probed nop
+// checkRedZone says of a site that a probe does harm there. Linux 6.18 to 7.1 replace a probed nop
 // of five bytes by a call of a trampoline that pushes registers (ba2bfc97b462, "uprobes/x86: Add
 // support to optimize uprobes"): 32 bytes below the stack pointer, which the System V ABI
 // (AMD64 supplement, 3.2.2) leaves to functions that call no others. 554ba38456da ("uprobes/x86: Move
@@ -34,8 +34,8 @@ func checkRedZone(m *Marker, site int, file io.ReaderAt) error {
 	if nopLength(code[:n]) != nop5Size {
 		return nil
 	}
-	return fmt.Errorf("attaching to %s in %s at %#x: %w: the instruction is a nop of 5 bytes (% x), for which this kernel, as all from Linux 6.18 to 7.1, writes below the stack pointer",
-		m.FullName(), m.File.Path, uint64(s.Address), ErrRedZone, code[:nop5Size])
+	return fmt.Errorf("%w: the instruction is a nop of 5 bytes (% x), for which this kernel, as all from Linux 6.18 to 7.1, writes below the stack pointer",
+		ErrRedZone, code[:nop5Size])
 }
 
 const (

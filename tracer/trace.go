@@ -10,13 +10,12 @@ type Tracer struct {
 
 // events is what an engine does for a Tracer.
 type events interface {
+	engine
 	next(context.Context) (*Event, error)
 	lost() (uint64, error)
 	lostByCPU() ([]uint64, error)
-	ended() <-chan struct{}
 	filtered() (uint64, error)
 	stop() error
-	Close() error
 }
 
 // Trace attaches to the markers and collects their events from then on. Targets and costs
@@ -55,6 +54,9 @@ func (t *Tracer) LostByCPU() ([]uint64, error) { return t.engine.lostByCPU() }
 // Ended returns a channel that is closed when the last process of the target has ended. It is nil,
 // on which nothing ever comes, unless Target.Follow or Options.Later makes the Tracer look.
 func (t *Tracer) Ended() <-chan struct{} { return t.engine.ended() }
+
+// Skipped is Counter.Skipped.
+func (t *Tracer) Skipped() []*SiteError { return t.engine.skipped() }
 
 // Stop detaches. Events that were collected before are still returned by Next, then io.EOF.
 // Further calls do nothing.

@@ -19,6 +19,7 @@ type watcher struct {
 	later  *Later
 	watch  *bpf.Watch // nil where the kernel cannot
 	add    addFunc
+	raise  func(pid int) error // its reference counters
 
 	scan    *scan
 	members map[int]uint64            // processes of the target: when they started
@@ -29,8 +30,8 @@ type watcher struct {
 	halting             sync.Once
 }
 
-// addFunc attaches to markers and linkers in the processes of a target.
-type addFunc func(markers []*Marker, linkers []*File, t Target) error
+// addFunc attaches to markers and linkers in the processes of a target, and returns what it leaves out.
+type addFunc func(markers []*Marker, linkers []*File, t Target) ([]*SiteError, error)
 
 const (
 	// lookEvery is how often /proc is looked at when the kernel tells what happens.
@@ -108,11 +109,11 @@ func (w *watcher) pids(t Target) []int {
 }
 
 // begin begins to watch, once something is attached by options.
-func (w *watcher) begin(add addFunc) error {
+func (w *watcher) begin(add addFunc, raise func(pid int) error) error {
 	if w == nil {
 		return nil
 	}
-	w.add = add
+	w.add, w.raise = add, raise
 	for _, pid := range w.target.pids() {
 		if w.watch != nil {
 			if err := w.watch.Add(pid); err != nil {

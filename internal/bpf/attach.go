@@ -70,13 +70,16 @@ func (m Mode) String() string { return modeNames[m] }
 
 // AttachError names the site that could not be attached to.
 type AttachError struct {
-	File int // index in the files given
-	Site int // index in the file's sites, -1 when it is not known which
+	File int // index in the files given, -1 when it is not known which
+	Site int // index in the file's sites, -1 when it is not known which, or none of these
 	PID  int // of those given, 0 when it is not one process's fault
 	Err  error
 }
 
 func (e *AttachError) Error() string {
+	if e.File < 0 {
+		return e.Err.Error()
+	}
 	return fmt.Sprintf("file %d, site %d: %v", e.File, e.Site, e.Err)
 }
 

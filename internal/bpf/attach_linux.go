@@ -78,8 +78,9 @@ func attach(o Options) (*attachment, error) {
 }
 
 // add attaches all units, in some processes or, with none, in all, in the first way that the
-// kernel supports. It is all or nothing.
-func (a *attachment) add(files []File, units []unit, pids []int, o Options) error {
+// kernel supports. With an error nothing is attached; otherwise everything, but for the sites that the
+// kernel refuses, which are skipped.
+func (a *attachment) add(files []File, units []unit, pids []int, o Options) (skipped []*AttachError, err error) {
 	var modes []Mode
 	switch {
 	case a.mode != Auto:
@@ -90,20 +91,19 @@ func (a *attachment) add(files []File, units []unit, pids []int, o Options) erro
 		modes = ways()
 	}
 	units = append(units, o.Watch.linkers(files)...)
-	var err error
 	for _, m := range modes {
-		if err = a.by(m, files, units, pids, o.UserCounters); err == nil {
+		if skipped, err = a.by(m, files, units, pids, o.UserCounters); err == nil {
 			a.mode = m
 		}
 		if !errors.Is(err, ebpf.ErrNotSupported) {
-			return err
+			break
 		}
 	}
-	return err
+	return skipped, err
 }
 
 // by attaches in one way.
-func (a *attachment) by(m Mode, files []File, units []unit, pids []int, userCounters bool) error {
+func (a *attachment) by(m Mode, files []File, units []unit, pids []int, userCounters bool) ([]*AttachError, error) {
 	r := &request{Mode: m, PIDs: pids, Files: len(files), UserCounters: userCounters}
 	var programs []*ebpf.Program
 	var at [][]placed // the sites of each batch
@@ -119,7 +119,7 @@ func (a *attachment) by(m Mode, files []File, units []unit, pids []int, userCoun
 				prog, err := u.load(m, sites[0].Cookie)
 				if err != nil {
 					_ = closePrograms(programs)
-					return err
+					return nil, err
 				}
 				programs = append(programs, prog)
 			}
@@ -131,23 +131,32 @@ func (a *attachment) by(m Mode, files []File, units []unit, pids []int, userCoun
 			start = end
 		}
 	}
-	refused, err := a.send(r, files, programs)
-	if err == nil && refused != nil {
-		err = refused.err
-		if i, j := refused.batch, refused.site; i >= 0 && i < len(at) && j >= 0 && j < len(at[i]) {
-			err = &AttachError{at[i][j].file, at[i][j].site, refused.pid, err}
-		}
+	got, err := a.send(r, files, programs)
+	if err == nil && got.refused != nil {
+		err = blamed(at, got.refused)
 	}
 	if err != nil {
 		_ = closePrograms(programs)
-		return err
+		return nil, err
 	}
 	a.programs = append(a.programs, programs...)
-	return nil
+	var skipped []*AttachError
+	for i := range got.skipped {
+		skipped = append(skipped, blamed(at, &got.skipped[i]))
+	}
+	return skipped, nil
+}
+
+// blamed returns the error of a refusal, at its place among the files. at has the sites of each batch.
+func blamed(at [][]placed, r *refusal) *AttachError {
+	if i, j := r.batch, r.site; i >= 0 && i < len(at) && j >= 0 && j < len(at[i]) {
+		return &AttachError{at[i][j].file, at[i][j].site, r.pid, r.err}
+	}
+	return &AttachError{-1, -1, r.pid, r.err}
 }
 
 // send has a request met by whoever is to hold the links.
-func (a *attachment) send(r *request, files []File, programs []*ebpf.Program) (*refusal, error) {
+func (a *attachment) send(r *request, files []File, programs []*ebpf.Program) (*answer, error) {
 	fds := make([]int, 0, len(files)+len(programs))
 	for i := range files {
 		fds = append(fds, int(files[i].Opened.Fd()))
@@ -162,13 +171,28 @@ func (a *attachment) send(r *request, files []File, programs []*ebpf.Program) (*
 }
 
 // ask has the guard meet a request.
-func (a *attachment) ask(r *request, fds []int) (*refusal, error) {
+func (a *attachment) ask(r *request, fds []int) (*answer, error) {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := a.guard.Do(b, fds)
-	return decodeRefusal(answer), err
+	b, err = a.guard.Do(b, fds)
+	if err != nil {
+		return nil, err
+	}
+	return decodeAnswer(b), nil
+}
+
+// raise has the counters of a process raised by whoever is to hold them.
+func (a *attachment) raise(pid int) error {
+	if a.guard == nil {
+		return a.owner.raise(pid).asError()
+	}
+	got, err := a.ask(&request{Raise: pid}, nil)
+	if err == nil {
+		err = got.refused.asError()
+	}
+	return err
 }
 
 // watch attaches what keeps the set of processes, before anything looks at it.
@@ -190,9 +214,9 @@ func (a *attachment) watch(w *Watch) error {
 	if a.guard == nil {
 		return a.owner.watch(r.Watch, programs, w.paused).asError()
 	}
-	refused, err := a.ask(r, append(fds, w.paused.FD()))
+	got, err := a.ask(r, append(fds, w.paused.FD()))
 	if err == nil {
-		err = refused.asError()
+		err = got.refused.asError()
 	}
 	return err
 }

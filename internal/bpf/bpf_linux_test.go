@@ -75,7 +75,7 @@ func TestTracerTakesManySites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := tr.Add([]File{f}, n, nil); err != nil {
+			if _, err := tr.Add([]File{f}, n, nil); err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%d programs", len(tr.held.programs))
@@ -113,7 +113,7 @@ func TestTracerTakesLargestPlans(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := tr.Add([]File{f}, 2, nil); err != nil {
+				if _, err := tr.Add([]File{f}, 2, nil); err != nil {
 					t.Fatalf("record of %d, strings of %d, %v: %v", size, limit, mode, err)
 				}
 				if err := tr.Close(); err != nil {

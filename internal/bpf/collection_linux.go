@@ -39,27 +39,27 @@ func (c *collection) newMap(what string, spec *ebpf.MapSpec) (*ebpf.Map, error) 
 }
 
 // add attaches to the sites of files, in some processes or, with none, in all; they have n indices, 0 without
-// a site. plan returns the programs for them, and what to do once they are attached. Either everything is
-// attached, or nothing has changed. The caller has locked mu.
-func (c *collection) add(files []File, n int, pids []int, plan func(base traceProgram) (units []unit, done func(), err error)) error {
+// a site. plan returns the programs for them, and what to do once they are attached. With an error nothing has
+// changed; otherwise all are attached but those that are skipped. The caller has locked mu.
+func (c *collection) add(files []File, n int, pids []int, plan func(base traceProgram) (units []unit, done func(), err error)) (skipped []*AttachError, err error) {
 	if c.held == nil {
-		return os.ErrClosed
+		return nil, os.ErrClosed
 	}
 	maps, patterns := len(c.maps), c.patterns
 	units, done, err := c.plan(files, plan)
 	if err == nil {
-		err = c.held.add(files, units, pids, c.options)
+		skipped, err = c.held.add(files, units, pids, c.options)
 	}
 	if err != nil {
 		err = errors.Join(err, closeMaps(c.maps[maps:]))
 		c.maps, c.patterns = c.maps[:maps], patterns
-		return err
+		return nil, err
 	}
 	c.indices += n
 	if done != nil {
 		done()
 	}
-	return nil
+	return skipped, nil
 }
 
 func (c *collection) plan(files []File, plan func(traceProgram) ([]unit, func(), error)) ([]unit, func(), error) {
@@ -77,6 +77,17 @@ func (c *collection) plan(files []File, plan func(traceProgram) ([]unit, func(),
 		return nil, nil, err
 	}
 	return plan(base)
+}
+
+// Raise has the reference counters of a process raised at once, where the kernel does not: those of files
+// that it has mapped since are otherwise raised within milliseconds.
+func (c *collection) Raise(pid int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held == nil {
+		return os.ErrClosed
+	}
+	return c.held.raise(pid)
 }
 
 // live is nil as long as there are probes, which is until Close or the end of a guard. The caller has locked mu.

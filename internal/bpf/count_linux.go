@@ -27,8 +27,9 @@ func NewCounter(o Options) (*Counter, error) {
 }
 
 // Add attaches to the sites of files in some processes or, with no pids, in all. Their indices are
-// below n, and come back behind those that there are.
-func (c *Counter) Add(files []File, n int, pids []int) error {
+// below n, and come back behind those that there are. Sites that the kernel refuses for what they are
+// are skipped, as long as there are others.
+func (c *Counter) Add(files []File, n int, pids []int) (skipped []*AttachError, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.add(files, n, pids, func(base traceProgram) ([]unit, func(), error) {

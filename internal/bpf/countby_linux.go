@@ -23,7 +23,7 @@ func NewKeyCounter(maxKeys int, o Options) (*KeyCounter, error) {
 }
 
 // Add attaches to the sites of files, each of which has a key, as Counter's does.
-func (c *KeyCounter) Add(files []File, n int, pids []int) error {
+func (c *KeyCounter) Add(files []File, n int, pids []int) (skipped []*AttachError, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.add(files, n, pids, func(base traceProgram) ([]unit, func(), error) {

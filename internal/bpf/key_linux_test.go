@@ -52,7 +52,8 @@ func TestKeyPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(l.Add([]File{f}, nil), l.Close()); err != nil {
+			_, err = l.Add([]File{f}, nil)
+			if err := errors.Join(err, l.Close()); err != nil {
 				t.Fatal(err)
 			}
 			// Four strings are the longest key, one more is too long.
@@ -62,19 +63,19 @@ func TestKeyPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Add([]File{f}, 3, nil); err != nil {
+			if _, err := c.Add([]File{f}, 3, nil); err != nil {
 				t.Fatal(err)
 			}
 			// What fits into the keys that there are needs no table of its own.
 			f.Sites = []Site{{Offset: 8, Key: all[4:8]}}
-			if err := c.Add([]File{f}, 1, nil); err != nil {
+			if _, err := c.Add([]File{f}, 1, nil); err != nil {
 				t.Fatal(err)
 			}
 			if len(c.keys) != 1 || c.keys[0].layout.size != MaxKey {
 				t.Errorf("%d tables, four strings are a key of %d bytes", len(c.keys), c.keys[0].layout.size)
 			}
 			f.Sites = []Site{{Offset: 8, Key: append(text, textPart(t, 48))}}
-			if err := c.Add([]File{f}, 1, nil); err == nil {
+			if _, err := c.Add([]File{f}, 1, nil); err == nil {
 				t.Error("five strings are accepted")
 			}
 			if err := c.Close(); err != nil {

@@ -57,7 +57,7 @@ func NewLatency(maxOpen int, o Options) (*Latency, error) {
 
 // Add attaches to the sites of files, each of which has a key of one part, in some processes or,
 // with no pids, in all.
-func (l *Latency) Add(files []File, pids []int) error {
+func (l *Latency) Add(files []File, pids []int) (skipped []*AttachError, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.add(files, 0, pids, func(base traceProgram) ([]unit, func(), error) {

@@ -26,15 +26,18 @@ type owner struct {
 func (o *owner) Do(b []byte, fds []int) []byte {
 	r, err := decodeRequest(b, len(fds))
 	if err != nil {
-		return (&refusal{-1, -1, 0, err}).encode()
+		return (&answer{refused: &refusal{-1, -1, 0, err}}).encode()
 	}
 	if n := len(r.Watch); n > 0 {
-		return o.serveWatch(r.Watch, fds[:n], fds[n]).encode()
+		return (&answer{refused: o.serveWatch(r.Watch, fds[:n], fds[n])}).encode()
+	}
+	if r.Raise != 0 {
+		return (&answer{refused: o.raise(r.Raise)}).encode()
 	}
 	programs, err := programsOf(fds[r.Files:])
 	defer closePrograms(programs) // links hold them
 	if err != nil {
-		return (&refusal{-1, -1, 0, err}).encode()
+		return (&answer{refused: &refusal{-1, -1, 0, err}}).encode()
 	}
 	return o.attach(r, fds[:r.Files], programs).encode()
 }
@@ -56,108 +59,26 @@ func (o *owner) Close() error {
 	return err
 }
 
-// attach attaches everything or nothing.
-func (o *owner) attach(r *request, files []int, programs []*ebpf.Program) *refusal {
-	execs := make([]*link.Executable, len(files))
-	var err error
-	for i, fd := range files {
-		// A path that is this very open file, for as long as it stays open.
-		if execs[i], err = link.OpenExecutable(fmt.Sprintf("/proc/self/fd/%d", fd)); err != nil {
-			return &refusal{-1, -1, 0, err}
+// attach attaches to every site that the kernel takes. What it answers is refused is refused as a
+// whole: then nothing is attached.
+func (o *owner) attach(r *request, files []int, programs []*ebpf.Program) *answer {
+	m := &making{request: r, hidden: r.hideCounters()}
+	refused := m.all(files, programs)
+	if refused == nil && len(m.links) == 0 && len(m.skipped) > 0 {
+		refused, m.skipped = &m.skipped[0], nil
+	}
+	if refused == nil {
+		// The probes are there when the first guard opens.
+		if err := o.keep(m.counters(), files, r.PIDs); err != nil {
+			refused = &refusal{-1, -1, 0, err}
 		}
 	}
-	counters := r.takeCounters()
-	var links []link.Link
-	for i := range r.Batches {
-		b := &r.Batches[i]
-		try := multi
-		if r.Mode != Multi {
-			try = events
-		}
-		for _, pid := range orEvery(r.PIDs) {
-			made, site, err := try(r.Mode, pid, execs[b.File], programs[b.Program], b.Sites)
-			links = append(links, made...)
-			if err != nil {
-				_ = detach(links)
-				return &refusal{i, site, pid, err}
-			}
-		}
+	if refused != nil {
+		_ = detach(m.links)
+		return &answer{refused: refused}
 	}
-	// The probes are there when the first guard opens.
-	if err := o.keep(counters, files, r.PIDs); err != nil {
-		_ = detach(links)
-		return &refusal{-1, -1, 0, err}
-	}
-	o.links = append(o.links, links...)
-	return nil
-}
-
-// orEvery is what the kernel calls every process when there are no pids. One link for each
-// process, rather than one for all whose program looks at the process: the kernel then writes
-// breakpoints into these processes only, and others that map the file run as before
-// (consumer_filter, kernel/events/uprobes.c).
-func orEvery(pids []int) []int {
-	if len(pids) == 0 {
-		return []int{0}
-	}
-	return pids
-}
-
-// multi makes one link for all sites. With an error it returns the site to blame.
-func multi(_ Mode, pid int, ex *link.Executable, prog *ebpf.Program, sites []spot) ([]link.Link, int, error) {
-	l, err := multiLink(pid, ex, prog, sites)
-	if err != nil {
-		return nil, blame(pid, ex, prog, sites), err
-	}
-	return []link.Link{l}, 0, nil
-}
-
-func multiLink(pid int, ex *link.Executable, prog *ebpf.Program, sites []spot) (link.Link, error) {
-	o := &link.UprobeMultiOptions{PID: uint32(pid)}
-	counted := false
-	for _, s := range sites {
-		o.Addresses = append(o.Addresses, s.Offset)
-		o.RefCtrOffsets = append(o.RefCtrOffsets, s.Counter)
-		o.Cookies = append(o.Cookies, s.Cookie)
-		counted = counted || s.Counter != 0
-	}
-	if !counted {
-		o.RefCtrOffsets = nil
-	}
-	return ex.UprobeMulti(nil, prog, o)
-}
-
-// blame returns which of the sites it is that the kernel refuses, by halves: it does not say.
-func blame(pid int, ex *link.Executable, prog *ebpf.Program, sites []spot) int {
-	first := 0
-	for len(sites) > 1 {
-		half := sites[:len(sites)/2]
-		l, err := multiLink(pid, ex, prog, half)
-		if err != nil {
-			sites = half
-			continue
-		}
-		l.Close()
-		sites, first = sites[len(half):], first+len(half)
-	}
-	return first
-}
-
-// events makes one perf event for each site. With an error it returns the site to blame, and
-// what it had made.
-func events(m Mode, pid int, ex *link.Executable, prog *ebpf.Program, sites []spot) (made []link.Link, site int, err error) {
-	for i, s := range sites {
-		o := &link.UprobeOptions{Address: s.Offset, RefCtrOffset: s.Counter, PID: pid}
-		if m == Events {
-			o.Cookie = s.Cookie
-		}
-		l, err := ex.Uprobe("", prog, o)
-		if err != nil {
-			return made, i, err
-		}
-		made = append(made, l)
-	}
-	return made, 0, nil
+	o.links = append(o.links, m.links...)
+	return &answer{skipped: m.skipped}
 }
 
 // programsOf returns the programs that descriptors are of. They stay open without them.

@@ -3,8 +3,19 @@ package bpf
 import (
 	"fmt"
 
+	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/refcount"
 )
+
+// raise raises what is kept in a process. That the process has ended is no refusal.
+func (o *owner) raise(pid int) *refusal {
+	for _, k := range o.keepers {
+		if err := k.Look(pid); err != nil && !procfs.Gone(err) {
+			return &refusal{-1, -1, pid, fmt.Errorf("raising reference counters: %w", err)}
+		}
+	}
+	return nil
+}
 
 // keep raises the counters that the kernel is not to raise.
 func (o *owner) keep(counters [][]uint64, files, pids []int) error {

@@ -47,7 +47,7 @@ func TryCount(f *os.File, offset uint64, pid int) (Mode, error) {
 	if err != nil {
 		return Auto, err
 	}
-	if err := c.Add([]File{{Opened: f, Sites: []Site{{Offset: offset}}}}, 1, []int{pid}); err != nil {
+	if _, err := c.Add([]File{{Opened: f, Sites: []Site{{Offset: offset}}}}, 1, []int{pid}); err != nil {
 		return Auto, errors.Join(err, c.Close())
 	}
 	mode := c.held.mode // Close forgets it
@@ -61,5 +61,6 @@ func TryTrace(f *os.File, offset uint64, pid int) error {
 		return err
 	}
 	site := Site{Offset: offset, Plan: &Plan{Goid: -1}}
-	return errors.Join(t.Add([]File{{Opened: f, Sites: []Site{site}}}, 1, []int{pid}), t.Close())
+	_, err = t.Add([]File{{Opened: f, Sites: []Site{site}}}, 1, []int{pid})
+	return errors.Join(err, t.Close())
 }

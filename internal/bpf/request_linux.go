@@ -21,6 +21,8 @@ type request struct {
 	Watch []string
 	// UserCounters has the owner raise the reference counters, not the kernel.
 	UserCounters bool
+	// Raise is a process, instead of all that, in which the counters are to be raised that are kept.
+	Raise int
 }
 
 // batch is the sites of one file that share a program.
@@ -44,6 +46,12 @@ func decodeRequest(b []byte, descriptors int) (*request, error) {
 		}
 		return r, nil
 	}
+	if r.Raise != 0 {
+		if r.Raise < 0 || r.Files != 0 || len(r.Batches) > 0 || descriptors != 0 {
+			return nil, fmt.Errorf("request for the counters of process %d with %d descriptors", r.Raise, descriptors)
+		}
+		return r, nil
+	}
 	if r.Mode == Auto || int(r.Mode) >= len(modeNames) {
 		return nil, fmt.Errorf("request for mode %d", r.Mode)
 	}
@@ -64,22 +72,26 @@ func decodeRequest(b []byte, descriptors int) (*request, error) {
 	return r, nil
 }
 
-// takeCounters returns the offsets of the reference counters in each file, where the kernel is
-// not to raise them, and hides them from it.
-func (r *request) takeCounters() [][]uint64 {
+// hideCounters returns the offsets of the reference counters, where the kernel is not to raise
+// them, and hides them from it.
+func (r *request) hideCounters() map[position]uint64 {
 	if !r.UserCounters {
 		return nil
 	}
-	counters := make([][]uint64, r.Files)
+	hidden := map[position]uint64{}
 	for i := range r.Batches {
-		b := &r.Batches[i]
-		for j := range b.Sites {
-			if c := &b.Sites[j].Counter; *c != 0 {
-				counters[b.File], *c = append(counters[b.File], *c), 0
-			}
+		for j := range r.Batches[i].Sites {
+			s := &r.Batches[i].Sites[j]
+			hidden[position{i, j}], s.Counter = s.Counter, 0
 		}
 	}
-	return counters
+	return hidden
+}
+
+// answer is how a request was met.
+type answer struct {
+	refused *refusal  // nil: it was met,
+	skipped []refusal // but for these sites
 }
 
 // refusal is why a request was not met: where, as far as that is known, and what was said.
@@ -89,7 +101,7 @@ type refusal struct {
 	err         error
 }
 
-// reply is a refusal on its way between processes; empty, there was none.
+// reply is a refusal on its way between processes.
 type reply struct {
 	Batch, Site, PID int
 	Text             string
@@ -105,27 +117,51 @@ func (r *refusal) asError() error {
 	return r.err
 }
 
-func (r *refusal) encode() []byte {
+// replies are an answer on its way.
+type replies struct {
+	Refused *reply
+	Skipped []*reply
+}
+
+func (r *refusal) reply() *reply {
 	if r == nil {
 		return nil
 	}
-	a := reply{Batch: r.batch, Site: r.site, PID: r.pid, Text: r.err.Error(), NotSupported: errors.Is(r.err, ErrNotSupported)}
+	a := &reply{Batch: r.batch, Site: r.site, PID: r.pid, Text: r.err.Error(), NotSupported: errors.Is(r.err, ErrNotSupported)}
 	if !errors.As(r.err, &a.Errno) && errors.Is(r.err, fs.ErrNotExist) {
 		a.Errno = unix.ENOENT // the library says so of a process that has ended
 	}
-	b, _ := json.Marshal(a) // numbers and a string: there is no error
+	return a
+}
+
+func (a *reply) refusal() *refusal {
+	if a == nil {
+		return nil
+	}
+	return &refusal{a.Batch, a.Site, a.PID, a}
+}
+
+func (a *answer) encode() []byte {
+	all := replies{Refused: a.refused.reply()}
+	for i := range a.skipped {
+		all.Skipped = append(all.Skipped, a.skipped[i].reply())
+	}
+	b, _ := json.Marshal(all) // numbers and strings: there is no error
 	return b
 }
 
-func decodeRefusal(b []byte) *refusal {
-	if len(b) == 0 {
-		return nil
+func decodeAnswer(b []byte) *answer {
+	var all replies
+	if err := json.Unmarshal(b, &all); err != nil {
+		return &answer{refused: &refusal{-1, -1, 0, fmt.Errorf("reply of the guard: %w", err)}}
 	}
-	var a reply
-	if err := json.Unmarshal(b, &a); err != nil {
-		return &refusal{-1, -1, 0, fmt.Errorf("reply of the guard: %w", err)}
+	a := &answer{refused: all.Refused.refusal()}
+	for _, r := range all.Skipped {
+		if s := r.refusal(); s != nil {
+			a.skipped = append(a.skipped, *s)
+		}
 	}
-	return &refusal{a.Batch, a.Site, a.PID, &a}
+	return a
 }
 
 func (a *reply) Error() string { return a.Text }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestDecodeRequest(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "null", "[]", `{"Mode":0}`, `{"Mode":9}`, `{"Mode":-1}`, `{"Mode":1,"PIDs":[-1]}`, `{"Mode":1,"PIDs":[7,0]}`,
-		`{"Mode":1,"Files":4}`, `{"Mode":1,"Files":-1}`, `{"Mode":1,"Files":1,"Batches":[{}]}`,
+		`{"Raise":-1}`, `{"Raise":1}`, `{"Raise":1,"Batches":[{}]}`, `{"Mode":1,"Files":4}`, `{"Mode":1,"Files":-1}`, `{"Mode":1,"Files":1,"Batches":[{}]}`,
 		`{"Mode":1,"Files":1,"Batches":[{"File":1,"Sites":[{}]}]}`, `{"Mode":1,"Files":1,"Batches":[{"Program":2,"Sites":[{}]}]}`,
 		`{"Mode":1,"Files":3,"Batches":[{"Sites":[{}]}]}`, `{"Mode":1,"Files":1,"Batches":[{"File":-1,"Sites":[{}]}]}`} {
 		if got, err := decodeRequest([]byte(bad), 3); err == nil {
@@ -71,7 +72,12 @@ func TestRefusalKeepsItsMeaning(t *testing.T) {
 		{fmt.Errorf("%w (no process)", os.ErrNotExist), []error{os.ErrNotExist}, []error{ErrNotSupported}},
 		{fmt.Errorf("links: %w", ErrNotSupported), []error{ErrNotSupported}, []error{unix.EINVAL}},
 	} {
-		got := decodeRefusal((&refusal{3, 4, 7, test.err}).encode())
+		r := refusal{3, 4, 7, test.err}
+		all := decodeAnswer((&answer{refused: &r, skipped: []refusal{r, r}}).encode())
+		if len(all.skipped) != 2 || all.skipped[1].err.Error() != test.err.Error() {
+			t.Errorf("two that are skipped arrive as %+v", all.skipped)
+		}
+		got := all.refused
 		if got.batch != 3 || got.site != 4 || got.pid != 7 || got.err.Error() != test.err.Error() {
 			t.Errorf("%v arrives as %+v", test.err, got)
 		}
@@ -86,42 +92,69 @@ func TestRefusalKeepsItsMeaning(t *testing.T) {
 			}
 		}
 	}
-	if r := decodeRefusal((*refusal)(nil).encode()); r != nil {
-		t.Errorf("no refusal arrives as %+v", r)
+	if a := decodeAnswer((&answer{}).encode()); a.refused != nil || a.skipped != nil {
+		t.Errorf("no refusal arrives as %+v", a)
 	}
-	if r := decodeRefusal([]byte("x")); r == nil || !strings.Contains(r.err.Error(), "reply of the guard") {
-		t.Errorf("garbage arrives as %+v", r)
+	if a := decodeAnswer([]byte("x")); a.refused == nil || !strings.Contains(a.refused.err.Error(), "reply of the guard") {
+		t.Errorf("garbage arrives as %+v", a)
 	}
 }
 
-// With and without a guard the same is attached, and the same is to blame.
-func TestUnguarded(t *testing.T) {
+// With and without a guard the same is attached, and the same is to blame: a site that the kernel
+// refuses costs itself, and all of them everything.
+func TestSkips(t *testing.T) {
 	peer.Root(t)
 	for _, unguarded := range []bool{false, true} {
 		for _, mode := range []Mode{Multi, Events, EventsPlain} {
-			// A file of 64 bytes has no site at 1<<20, in the middle of four.
-			f := File{Opened: codeFile(t, 64)}
-			for i, offset := range []uint64{8, 16, 1 << 20, 24} {
-				f.Sites = append(f.Sites, Site{Offset: offset, Index: uint32(i)})
-			}
-			c, err := NewCounter(Options{Mode: mode, Unguarded: unguarded})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var at *AttachError
-			if err := c.Add([]File{f}, 4, nil); !errors.As(err, &at) || at.File != 0 || at.Site != 2 || !errors.Is(err, unix.EINVAL) {
-				t.Errorf("unguarded %t, %v: %v, want site 2 of file 0 refused as invalid", unguarded, mode, err)
-			}
-			f.Sites[2].Offset = 32
-			if err := c.Add([]File{f}, 4, nil); err != nil {
-				t.Fatal(err)
-			}
-			if guarded := c.held.guard != nil; guarded == unguarded {
-				t.Errorf("there is a guard: %t, want %t", guarded, !unguarded)
-			}
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
+			t.Run(fmt.Sprint(mode, unguarded), func(t *testing.T) {
+				c, err := NewCounter(Options{Mode: mode, Unguarded: unguarded})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if guarded := c.held.guard != nil; guarded == unguarded {
+					t.Errorf("there is a guard: %t, want %t", guarded, !unguarded)
+				}
+				// A file of 64 bytes has no site at 1<<20.
+				f := File{Opened: codeFile(t, 64)}
+				add := func(offsets ...uint64) (skipped []int, err error) {
+					f.Sites = nil
+					for i, offset := range offsets {
+						f.Sites = append(f.Sites, Site{Offset: offset, Index: uint32(i)})
+					}
+					all, err := c.Add([]File{f}, len(offsets), nil)
+					for _, at := range all {
+						if at.File != 0 || !errors.Is(at, unix.EINVAL) {
+							t.Errorf("skipped in file %d: %v", at.File, at)
+						}
+						skipped = append(skipped, at.Site)
+					}
+					return skipped, err
+				}
+				const bad = 1 << 20
+				if skipped, err := add(8, 16, bad, 24, bad+8); err != nil || !slices.Equal(skipped, []int{2, 4}) {
+					t.Errorf("skipped %v (%v), want 2 and 4", skipped, err)
+				}
+				if skipped, err := add(32, 40); err != nil || skipped != nil {
+					t.Errorf("skipped %v (%v), want none", skipped, err)
+				}
+				var at *AttachError
+				if _, err := add(bad, bad+8); !errors.As(err, &at) || at.File != 0 || at.Site != 0 || !errors.Is(err, unix.EINVAL) {
+					t.Errorf("nothing but sites that are not there: %v", err)
+				}
+				many := []uint64{8}
+				for i := range uint64(maxSkipped + 1) {
+					many = append(many, bad+i)
+				}
+				if _, err := add(many...); !errors.As(err, &at) || at.Site != 1 {
+					t.Errorf("%d sites that are not there: %v", maxSkipped+1, err)
+				}
+				if n, err := c.Read(); err != nil || len(n) != 7 {
+					t.Errorf("%d counts (%v), want those of what was added", len(n), err)
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 	}
 }

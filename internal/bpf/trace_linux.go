@@ -78,7 +78,7 @@ func ringSize(n int) uint32 {
 }
 
 // Add attaches to the sites of files, each of which has a plan, as Counter's does.
-func (t *Tracer) Add(files []File, n int, pids []int) error {
+func (t *Tracer) Add(files []File, n int, pids []int) (skipped []*AttachError, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.add(files, n, pids, func(base traceProgram) ([]unit, func(), error) {

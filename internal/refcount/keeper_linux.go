@@ -95,6 +95,17 @@ func (k *Keeper) scan() error {
 	return nil
 }
 
+// Look sees to one process at once, where waiting for the next look at all would be too late.
+func (k *Keeper) Look(pid int) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	id, err := identify(pid)
+	if err != nil {
+		return err
+	}
+	return k.look(id)
+}
+
 func (k *Keeper) chosen(pid int) bool { return k.pids == nil || slices.Contains(k.pids, pid) }
 
 // look sees to one process.

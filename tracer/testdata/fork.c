@@ -1,16 +1,23 @@
 /* Told to go, forks as many children as its first argument says, each of which forks once more,
- * and all of them hit the marker as often as the second says: the first instruction of a child
- * on its own is to hit it. */
+ * and all of them hit the marker as often as the second says, and again behind its reference counter: the
+ * first instruction of a child on its own is to hit it. */
+#define _SDT_HAS_SEMAPHORES 1
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <sys/sdt.h>
 
+__extension__ unsigned short forks_hit_semaphore __attribute__((section(".probes")));
+__extension__ unsigned short forks_guarded_semaphore __attribute__((section(".probes")));
+
 static void hit(long n)
 {
-	for (long i = 0; i < n; i++)
+	for (long i = 0; i < n; i++) {
 		STAP_PROBE1(forks, hit, i);
+		if (__builtin_expect(*(volatile unsigned short *)&forks_guarded_semaphore, 0))
+			STAP_PROBE1(forks, guarded, i);
+	}
 }
 
 int main(int argc, char **argv)

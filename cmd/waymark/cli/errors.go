@@ -76,7 +76,7 @@ var hints = []struct {
 	{tracer.ErrNoProcess, "waymark list shows the running processes that have markers"},
 	{tracer.ErrChanged, "the file was rebuilt or the process replaced: run the same again"},
 	{tracer.ErrCounterConflict, "another tracer has this marker under a counter of its own: end it first"},
-	{tracer.ErrRedZone, "choose other markers by patterns; perf and bpftrace do attach there, and do that harm"},
+	{tracer.ErrRedZone, "choose more markers than these; perf and bpftrace do attach there, and do that harm"},
 	{tracer.ErrNoPlace, "docs/simple.md says why that is, and of the anchored form, which always has one"},
 	{tracer.ErrPath, "make a symbolic link to the file, with a name without blanks, and give that"},
 	{tracer.ErrBusy, "end perf, or write 0 to the event's enable file below /sys/kernel/tracing/events, then try again"},

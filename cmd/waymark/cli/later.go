@@ -16,7 +16,10 @@ func (s *session) newLater(sel *selection) *tracer.Later {
 	return &tracer.Later{
 		Choose: func(m *tracer.Marker) bool { return matches(m, sel.patterns) },
 		Report: func(markers []*tracer.Marker, err error) {
+			var site *tracer.SiteError
 			switch {
+			case errors.As(err, &site):
+				_ = s.skips([]*tracer.SiteError{site}) // who prints finds out, too
 			case err != nil:
 				text, _ := explain(err)
 				s.env.warning("%s", text)

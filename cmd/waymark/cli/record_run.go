@@ -10,6 +10,7 @@ import (
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/recording"
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 // byDisk is the end of a recording that could not be written.
@@ -75,7 +76,7 @@ func runRecord(ctx context.Context, env *Env, o *recordOptions, sel *selection) 
 		}
 		r.channels = append(r.channels, c)
 	}
-	ends, err := s.begin(ctx, o.duration, out)
+	ends, err := s.begin(ctx, r.skipped(), o.duration, out)
 	if err != nil {
 		r.drop()
 		return err
@@ -96,6 +97,14 @@ func runRecord(ctx context.Context, env *Env, o *recordOptions, sel *selection) 
 func (r *recorder) drop() {
 	r.s.abandon()
 	_ = r.trace.Close()
+}
+
+// skipped are the sites that no source has.
+func (r *recorder) skipped() (all []*tracer.SiteError) {
+	for _, source := range r.sources {
+		all = append(all, source.Skipped()...)
+	}
+	return all
 }
 
 func (r *recorder) closeSources() {

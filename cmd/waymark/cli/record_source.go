@@ -15,6 +15,8 @@ type recordSource interface {
 	Next(context.Context) (*tracer.Event, error)
 	// losses tells the channel how many events each CPU has lost so far, a count for each of the reasons.
 	losses(*recording.Channel) error
+	// Skipped are the sites that are left out.
+	Skipped() []*tracer.SiteError
 	// Ended returns a channel that is closed when there is nobody left to wait for; it may be nil.
 	Ended() <-chan struct{}
 	Stop() error

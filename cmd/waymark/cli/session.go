@@ -36,6 +36,7 @@ type session struct {
 
 	process processes // of -p
 	later   *tracer.Later
+	json    *output         // nil without --json
 	ended   <-chan struct{} // when everybody who is followed has ended
 	over    chan struct{}
 	begun   time.Time
@@ -109,9 +110,12 @@ func sites(markers []*tracer.Marker) int {
 	return n
 }
 
-// begin starts what was waiting for the tracer to be attached, and returns a channel that
-// says when and why the session ends.
-func (s *session) begin(ctx context.Context, limit time.Duration, out *output) (<-chan end, error) {
+// begin starts what was waiting for the tracer to be attached, save for what is left out, and returns a
+// channel that says when and why the session ends.
+func (s *session) begin(ctx context.Context, skipped []*tracer.SiteError, limit time.Duration, out *output) (<-chan end, error) {
+	if err := s.skips(skipped); err != nil {
+		return nil, err
+	}
 	s.begun = time.Now()
 	if s.command != nil {
 		if err := s.command.Resume(); err != nil {
@@ -121,8 +125,7 @@ func (s *session) begin(ctx context.Context, limit time.Duration, out *output) (
 		if err := tracer.AwaitPatched(ctx, s.target, s.markers); err != nil && ctx.Err() == nil {
 			s.env.warning("%v; passes of it may be missed", err)
 		}
-		s.env.message("attached to %s at %s in %s; Ctrl-C ends it",
-			plural(len(s.markers), "marker"), plural(sites(s.markers), "site"), s.where())
+		s.env.message("attached to %s in %s; Ctrl-C ends it", s.attachedTo(skipped), s.where())
 	}
 	ends := make(chan end, 1)
 	go s.watch(ctx, limit, out, ends)

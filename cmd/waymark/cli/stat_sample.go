@@ -72,7 +72,11 @@ func (s *sampler) sample() (*sample, error) {
 		s.counts[r.rowID] = count
 		now.rows = append(now.rows, r)
 	}
+	none := leftOut(s.counter.Skipped()) // what is not counted is not zero
 	for _, c := range counts {
+		if none[c.Marker] {
+			continue
+		}
 		if c.Fields == nil {
 			add(statRow{rowID: rowID{c.Marker, nil}}, c.Count)
 			continue

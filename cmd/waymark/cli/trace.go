@@ -30,6 +30,9 @@ and of programs that are executed, is missed: the process is stopped by SIGSTOP 
 has attached, some milliseconds. (A job of an interactive shell is not.) With -p alone no
 process is stopped, and what happens in these milliseconds is not seen.
 
+A place that the kernel refuses, or where a probe would overwrite variables of the program, is left
+out with a warning; when there is no other that is an error.
+
 Patterns are globs over provider:name, such as 'http:*'; one without a colon matches the
 name in any provider. Without patterns it is every marker.
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"time"
+
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 // watching is what stat, trace and latency do in a session.
@@ -18,6 +20,7 @@ type watching struct {
 type attached interface {
 	io.Closer
 	Ended() <-chan struct{}
+	Skipped() []*tracer.SiteError
 }
 
 // watch runs a session from the first look at the target to the exit status.
@@ -36,6 +39,9 @@ func (e *Env) watch(ctx context.Context, o *watchFlags, sel *selection, w watchi
 			err = e
 		}
 	}()
+	if o.json {
+		s.json = out
+	}
 	done := s.attaching()
 	attached, err := w.attach(s)
 	done()
@@ -45,7 +51,7 @@ func (e *Env) watch(ctx context.Context, o *watchFlags, sel *selection, w watchi
 	}
 	defer attached.Close()
 	s.ended = attached.Ended()
-	ends, err := s.begin(ctx, o.duration, out)
+	ends, err := s.begin(ctx, attached.Skipped(), o.duration, out)
 	if err != nil {
 		s.abandon()
 		return err

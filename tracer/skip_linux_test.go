@@ -1,0 +1,97 @@
+package tracer
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/feature"
+)
+
+// A site where a probe would do harm costs itself only: in all that attaches, and in what is
+// loaded later. When it is all there is, it is refused.
+func TestSkipsRedZone(t *testing.T) {
+	path := buildTick(t, "mixed", "bare")
+	if g, err := feature.UprobeGeneration(); err != nil || g != feature.Nop5 {
+		t.Skipf("this kernel makes no calls of nops of 5 bytes: %v, %v", g, err)
+	}
+	keepRedZone = true
+	defer func() { keepRedZone = false }()
+	check := func(t *testing.T, skipped []*SiteError) {
+		t.Helper()
+		if len(skipped) != 1 || skipped[0].Marker.Name != "bare" || !errors.Is(skipped[0], ErrRedZone) {
+			t.Errorf("left out: %v, want the site of bare", skipped)
+		}
+	}
+	p := startTick(t, path, 7)
+	target := Target{PID: p.pid()}
+	all := mustFind(t, target)
+	c, err := Count(target, all, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	keys, err := Count(target, all, &Options{By: []string{"pid"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keys.Close()
+	tr, err := Trace(target, all, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	pairs, err := Latency(target, one(t, all, "loop[12]"), one(t, all, "[ab]*"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pairs.Close()
+	for _, skipped := range [][]*SiteError{c.Skipped(), keys.Skipped(), tr.Skipped(), pairs.Skipped()} {
+		check(t, skipped)
+	}
+	p.run()
+	p.expect("done 7")
+	want := map[string]uint64{"loop1": 7, "loop2": 7, "args": 7, "bare": 0}
+	for _, c := range []*Counter{c, keys} {
+		if diff := cmp.Diff(want, hits(t, c)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if l, err := pairs.Read(); err != nil || l.Count() != 7 || l.Ends != 7 {
+		t.Errorf("%+v (%v), want 7 pairs", l, err)
+	}
+	if err := tr.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(drain(t, tr)); n != 21 {
+		t.Errorf("%d events, want 21", n)
+	}
+	if _, err := Count(target, one(t, all, "bare"), nil); !errors.Is(err, ErrRedZone) {
+		t.Errorf("nothing else is left: %v", err)
+	}
+
+	lap := compile(t, "lap.c", "-shared", "-fPIC", "-DNOP5")
+	l := startLoader(t, laterCase{}, lap, "9")
+	var skipped []error
+	report := l.later.Report
+	l.later.Report = func(markers []*Marker, err error) {
+		if site := (*SiteError)(nil); errors.As(err, &site) {
+			skipped = append(skipped, err)
+			return
+		}
+		report(markers, err)
+	}
+	later, err := Count(l.target, nil, &Options{Later: l.later})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer later.Close()
+	l.next()
+	if got := hits(t, later); got["begin"] != 9 || got["end"] != 0 {
+		t.Errorf("counted %v", got)
+	}
+	closeNow(t, later)
+	if n := len(later.Skipped()); len(skipped) != n || n == 0 || !errors.Is(skipped[0], ErrRedZone) {
+		t.Errorf("reported %v, left out %v", skipped, later.Skipped())
+	}
+}
