@@ -3,6 +3,7 @@ package ctf
 import (
 	"encoding/hex"
 	"errors"
+	"math"
 	"math/bits"
 )
 
@@ -50,19 +51,37 @@ type Clock struct {
 
 const second = 1_000_000_000
 
+// shift sets the offset in ticks to less than a second of them, and adds the rest to that in seconds.
+func (c *Clock) shift(ticks int64) {
+	if c.Freq > math.MaxInt64 { // the offset is less than a second, or the origin as well
+		c.OffsetSeconds += ticks >> 63
+		c.Offset = uint64(ticks) + c.Freq&uint64(ticks>>63)
+		return
+	}
+	freq := int64(c.Freq)
+	c.OffsetSeconds += ticks / freq
+	rest := ticks % freq
+	if rest < 0 {
+		c.OffsetSeconds--
+		rest += freq
+	}
+	c.Offset = uint64(rest)
+}
+
 // Nanoseconds returns the time of a value in nanoseconds after the origin. ok is false
 // when an int64 cannot hold it.
 func (c *Clock) Nanoseconds(ticks uint64) (ns int64, ok bool) {
-	of, ok1 := c.duration(c.Offset)
-	at, ok2 := c.duration(ticks)
-	if s := c.OffsetSeconds; !ok1 || !ok2 || s > 1<<33 || s < -1<<33 {
+	const most = math.MaxInt64 / second
+	offset, ok := c.duration(c.Offset)
+	if !ok || c.OffsetSeconds > most-1 || c.OffsetSeconds < -most || offset >= second {
 		return 0, false
 	}
-	sum := c.OffsetSeconds*second + of // of is below 2^63, the product below 2^63 by the check above
-	if of > 0 && sum < of && c.OffsetSeconds > 0 || at > 0 && sum > 0 && sum+at < 0 {
+	ns = c.OffsetSeconds*second + offset
+	at, ok := c.duration(ticks)
+	if !ok || ns > 0 && at > math.MaxInt64-ns {
 		return 0, false
 	}
-	return sum + at, true
+	return ns + at, true
 }
 
 // duration returns how many nanoseconds a number of ticks is.
@@ -86,6 +105,47 @@ type EnvEntry struct {
 	IsText bool
 }
 
+// Trace is what a directory's metadata says, and its streams.
+type Trace struct {
+	Dir     string
+	UUID    UUID
+	Env     []EnvEntry
+	Clocks  []*Clock
+	Classes []*StreamClass
+	Streams []*Stream // by name of their first file
+
+	header *node
+	slots  int
+}
+
+// Get returns an entry of the environment, nil when there is none of the name.
+func (t *Trace) Get(name string) *EnvEntry {
+	for i := range t.Env {
+		if t.Env[i].Name == name {
+			return &t.Env[i]
+		}
+	}
+	return nil
+}
+
+func (t *Trace) clock(name string) *Clock {
+	for _, c := range t.Clocks {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func (t *Trace) stream(id uint64) *StreamClass {
+	for _, s := range t.Classes {
+		if s.ID == id {
+			return s
+		}
+	}
+	return nil
+}
+
 // StreamClass describes streams.
 type StreamClass struct {
 	ID            uint64
@@ -94,7 +154,10 @@ type StreamClass struct {
 	EventContext  *Struct
 	Events        []*EventClass
 
-	nodes streamNodes
+	nodes  streamNodes
+	events map[uint64]*EventClass
+	clock  *Clock // of its timestamps, nil for none
+	header *node  // of its packets
 }
 
 // EventClass describes events.
@@ -107,5 +170,6 @@ type EventClass struct {
 	Context  *Struct // of this event, besides the stream's EventContext; nil for none
 	Payload  *Struct // nil for none
 
-	payload *node
+	context, payload *node
+	err              error // why its types make no sense
 }

@@ -50,6 +50,7 @@ const (
 	discardedRole
 	cpuRole
 	eventRole
+	roleCount
 )
 
 // scope is one of the six structs that events are made of, in the order in which they are read.

@@ -17,6 +17,7 @@ import (
 func babeltrace2(t *testing.T, dir string, args ...string) []string {
 	t.Helper()
 	cmd := exec.Command(peer.Need(t, "babeltrace2")[0], append(args, dir)...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -1,0 +1,13 @@
+package ctf
+
+import "fmt"
+
+// Error is what is wrong with a trace, and where.
+type Error struct {
+	File   string
+	Offset int64 // bytes
+	Err    error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: byte %d: %v", e.File, e.Offset, e.Err) }
+func (e *Error) Unwrap() error { return e.Err }
