@@ -15,7 +15,7 @@ import (
 	"github.com/waymark-trace/waymark/ctf"
 )
 
-var longRuns = flag.Int("traces", 12, "how many traces of random types are compared with babeltrace2")
+var longRuns = flag.Int("traces", 6, "how many traces of random types are compared with babeltrace2")
 
 // generator makes up types and values of them.
 type generator struct {
@@ -42,6 +42,9 @@ func (g *generator) integer() ctf.Integer {
 		t.Order = g.order()
 	case 2:
 		t.Order, t.Align = g.order(), 8<<g.IntN(4)
+	}
+	if t.Base == 16 && t.Size > 60 && t.Size < 64 {
+		t.Base = 10 // babeltrace2 2.0.4 prints 0, having shifted by 64
 	}
 	return t
 }

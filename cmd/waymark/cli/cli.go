@@ -96,6 +96,7 @@ func newRoot(env *Env) *cobra.Command {
 		newTraceCommand(env),
 		newLatencyCommand(env),
 		newRecordCommand(env),
+		newReportCommand(env),
 		newLinkCommand(env),
 		newBuildCommand(env),
 		newVetCommand(env),

@@ -30,6 +30,11 @@ func newTraceText(out *output, markers []*tracer.Marker) *traceText {
 }
 
 func (v *traceText) event(e *tracer.Event) error {
+	return v.print(e, func(b []byte, i int) []byte { return appendValue(b, &e.Marker.Fields[i], &e.Values[i]) })
+}
+
+// print prints a line; value appends the value of a field.
+func (v *traceText) print(e *tracer.Event, value func(b []byte, i int) []byte) error {
 	process := fmt.Sprintf("%s[%d]", label(e.Comm), e.PID)
 	v.process = max(v.process, utf8.RuneCountInString(process))
 	thread := fmt.Sprintf("t%d", e.TID)
@@ -50,7 +55,7 @@ func (v *traceText) event(e *tracer.Event) error {
 		b = append(b, "  "[min(i, 1):]...)
 		b = append(b, label(e.Marker.Fields[i].Name)...)
 		b = append(b, '=')
-		b = appendValue(b, &e.Marker.Fields[i], &e.Values[i])
+		b = value(b, i)
 	}
 	v.line = append(b, '\n')
 	_, err := v.out.Write(v.line)
@@ -130,6 +135,11 @@ func fieldKeys(fields []tracer.Field) []string {
 }
 
 func (v *traceJSON) event(e *tracer.Event) error {
+	return v.print(e, func(i int) any { return jsonValue(&e.Marker.Fields[i], &e.Values[i]) })
+}
+
+// print prints an object; value returns the value of a field.
+func (v *traceJSON) print(e *tracer.Event, value func(i int) any) error {
 	j := jsonEvent{
 		Time: e.Time.UTC().Format(timeFormat), Monotonic: e.Monotonic.Nanoseconds(),
 		PID: e.PID, TID: e.TID, CPU: e.CPU, Comm: e.Comm, Goroutine: e.Goroutine,
@@ -137,9 +147,8 @@ func (v *traceJSON) event(e *tracer.Event) error {
 	}
 	keys := v.keys(e.Marker)
 	for i := range e.Values {
-		f, v := &e.Marker.Fields[i], &e.Values[i]
-		j.Fields = append(j.Fields, jsonField{keys[i], jsonValue(f, v)})
-		j.note(keys[i], f, v)
+		j.Fields = append(j.Fields, jsonField{keys[i], value(i)})
+		j.note(keys[i], &e.Marker.Fields[i], &e.Values[i])
 	}
 	return writeJSON(v.out, &j)
 }

@@ -1,0 +1,261 @@
+package recording
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// Event is an event of a trace. It is valid until the next call of Next.
+type Event struct {
+	tracer.Event
+	// Raw is the event as the trace has it. Fields of other tracers' events that are no basic values have a kind
+	// of field.Invalid in Marker, and are found there: Nested says where.
+	Raw *ctf.Event
+	// Nested are, for each of Values, what cannot be one; nil for those that are.
+	Nested []*ctf.Value
+}
+
+// Reader reads the events of traces in the order of time. It is for one goroutine at a time.
+type Reader struct {
+	// Traces are what is read.
+	Traces []*ctf.Trace
+
+	events  *ctf.Reader
+	classes map[*ctf.EventClass]*class
+	event   Event
+}
+
+// Open opens the trace in a directory, or all that are below it, as LTTng makes them. With an error there may be
+// a Reader of what can be read nevertheless.
+func Open(path string) (*Reader, error) {
+	dirs, err := ctf.Find(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(dirs) == 0 {
+		return nil, errors.New(path + " holds no trace: there is no file named metadata")
+	}
+	r := &Reader{classes: map[*ctf.EventClass]*class{}}
+	var errs []error
+	for _, dir := range dirs {
+		t, err := ctf.Open(filepath.Clean(dir))
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if t != nil {
+			r.Traces = append(r.Traces, t)
+		}
+	}
+	err = errors.Join(errs...)
+	if len(r.Traces) == 0 {
+		return nil, err
+	}
+	r.events = ctf.NewReader(r.Traces...)
+	return r, err
+}
+
+// Close closes the files.
+func (r *Reader) Close() { r.events.Close() }
+
+// Markers returns the markers of all kinds of events that the traces describe, each name once for each
+// set of fields.
+func (r *Reader) Markers() []*tracer.Marker {
+	var all []*tracer.Marker
+	for _, t := range r.Traces {
+		for _, s := range t.Classes {
+			for _, e := range s.Events {
+				all = append(all, r.class(t, e).marker)
+			}
+		}
+	}
+	return all
+}
+
+// Lost returns how many events the tracers lost, in the packets that were read so far, by stream.
+func (r *Reader) Lost() []Loss {
+	var lost []Loss
+	for _, t := range r.Traces {
+		for _, s := range t.Streams {
+			if n := s.Discarded(); n > 0 {
+				lost = append(lost, Loss{Channel: s.Files[0], Count: n})
+			}
+		}
+	}
+	return lost
+}
+
+// Next returns the next event, and io.EOF after the last. Any other error is the end of one stream: events of the others follow.
+func (r *Reader) Next() (*Event, error) {
+	raw, err := r.events.Next()
+	if err != nil {
+		return nil, err
+	}
+	c := r.class(nil, raw.Class)
+	e := &r.event
+	*e = Event{Raw: raw, Nested: e.Nested[:0], Event: tracer.Event{
+		Time: time.Unix(0, raw.Time), Monotonic: time.Duration(raw.Ticks), Marker: c.marker, Values: e.Values[:0],
+	}}
+	e.circumstances()
+	if c.forms != nil {
+		c.own(e)
+	} else {
+		c.foreign(e)
+	}
+	return e, nil
+}
+
+// circumstances takes what contexts say of who and where, by waymark's names and LTTng's.
+func (e *Event) circumstances() {
+	if v := e.Raw.PacketContext.Get("cpu_id"); v != nil {
+		e.CPU = int(int32(v.Bits))
+	}
+	context := &e.Raw.StreamContext
+	t, ok := context.Type.(*ctf.Struct)
+	if !ok {
+		return
+	}
+	for i := range context.Elems {
+		v := &context.Elems[i]
+		switch t.Fields[i].Name {
+		case "pid", "vpid":
+			e.PID = int(int32(v.Bits))
+		case "tid", "vtid":
+			e.TID = int(int32(v.Bits))
+		case "comm", "procname":
+			text, _, _ := strings.Cut(string(v.Text), "\x00")
+			e.Comm = text
+		case "goroutine":
+			e.Goroutine = int64(v.Bits)
+		}
+	}
+}
+
+// class is what is known of a kind of events.
+type class struct {
+	marker *tracer.Marker
+	forms  []form // of waymark's own; nil for those of others
+}
+
+// class returns what is known of a kind of events; t may be nil once it is known.
+func (r *Reader) class(t *ctf.Trace, e *ctf.EventClass) *class {
+	if c := r.classes[e]; c != nil {
+		return c
+	}
+	if t == nil {
+		for _, trace := range r.Traces {
+			for _, s := range trace.Classes {
+				if s == e.Stream {
+					t = trace
+				}
+			}
+		}
+	}
+	c := ownClass(t, e)
+	if c == nil {
+		c = foreignClass(e)
+	}
+	r.classes[e] = c
+	return c
+}
+
+func newMarker(name string) *tracer.Marker {
+	provider, rest, ok := strings.Cut(name, ":")
+	if !ok {
+		provider, rest = "", name
+	}
+	return &tracer.Marker{Provider: provider, Name: rest, File: &tracer.File{}}
+}
+
+// ownClass returns a kind of events that a Writer recorded, nil for those of others.
+func ownClass(t *ctf.Trace, e *ctf.EventClass) *class {
+	entry := t.Get(describedAs(e))
+	var d description
+	if entry == nil || json.Unmarshal([]byte(entry.Text), &d) != nil || e.Payload == nil {
+		return nil
+	}
+	c := &class{marker: newMarker(e.Name), forms: []form{}}
+	c.marker.Format, c.marker.Typed = d.Format, true
+	at := 0
+	for _, fd := range d.Fields {
+		f := tracer.Field{Name: fd.Name, Type: fd.Type, Kind: fd.Kind, Verb: fd.Verb}
+		k := fd.Kind
+		if fd.As != field.Invalid {
+			k = fd.As
+		}
+		form, used := formIn(e.Payload.Fields[at:], k)
+		if used == 0 {
+			return nil // it says other things than the types do
+		}
+		at += used
+		c.forms = append(c.forms, form)
+		c.marker.Fields = append(c.marker.Fields, f)
+	}
+	if at != len(e.Payload.Fields) {
+		return nil
+	}
+	return c
+}
+
+// formIn returns the form that a value of a kind has in the next fields, and how many of them it is.
+func formIn(fields []ctf.Field, k field.Kind) (form, int) {
+	if len(fields) == 0 {
+		return form{}, 0
+	}
+	switch t := fields[0].Type.(type) {
+	case *ctf.Struct:
+		if len(t.Fields) == 1 && t.Fields[0].Name == "unavailable" {
+			return form{field.Invalid, missing}, 1
+		}
+		if len(t.Fields) == 3 && k.HasLength() {
+			return form{k, cut}, 1
+		}
+	case *ctf.String:
+		if k == field.String {
+			return form{k, plain}, 1
+		}
+	case *ctf.Integer, *ctf.Enum, *ctf.Float:
+		if k.HasLength() && len(fields) > 1 {
+			if _, ok := fields[1].Type.(*ctf.Sequence); ok {
+				return form{k, withNUL}, 2
+			}
+		}
+		if !k.HasLength() && k != field.Invalid && int(k) <= int(field.Pointer) {
+			return form{k, plain}, 1
+		}
+	}
+	return form{}, 0
+}
+
+// own takes the values of an event that a Writer recorded.
+func (c *class) own(e *Event) {
+	elems := e.Raw.Payload.Elems
+	for i, f := range c.forms {
+		v, raw := tracer.Value{}, &elems[0]
+		if f.matter == withNUL || f.matter == plain && f.kind == field.Bytes {
+			raw, elems = &elems[1], elems[1:]
+		}
+		elems = elems[1:]
+		switch {
+		case f.matter == missing:
+			v.Err = errors.New(string(raw.Elems[0].Text))
+		case f.matter == cut:
+			v.Text, v.Len = raw.Elems[1].Text, int(int64(raw.Elems[2].Bits))
+		case f.kind.HasLength():
+			v.Text, v.Len = raw.Text, len(raw.Text)
+		default:
+			v.Bits = raw.Bits
+		}
+		if f.kind != c.marker.Fields[i].Kind && f.matter != missing {
+			v.Kind = f.kind
+		}
+		e.Values = append(e.Values, v)
+		e.Nested = append(e.Nested, nil)
+	}
+}
