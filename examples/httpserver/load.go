@@ -37,7 +37,11 @@ func (l load) run(ctx context.Context, url string) (int64, error) {
 			pages := rand.NewZipf(rand.New(rand.NewPCG(1, uint64(i))), 1.2, 1, uint64(l.keys-1))
 			for taken.Add(1) <= int64(l.requests) && ctx.Err() == nil {
 				time.Sleep(l.pause)
-				if errs[i] = get(ctx, client, fmt.Sprintf("%s/page/%d", url, pages.Uint64())); errs[i] != nil {
+				err := get(ctx, client, fmt.Sprintf("%s/page/%d", url, pages.Uint64()))
+				if err != nil && ctx.Err() == nil { // not one that was cut short
+					errs[i] = err
+				}
+				if err != nil {
 					return
 				}
 				answered.Add(1)

@@ -70,10 +70,17 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 	}
 	if !img.race {
 		for _, fn := range slices.Sorted(maps.Keys(called)) {
-			warnings = append(warnings, fmt.Sprintf("%s calls Mark %d times instead of testing first, because it is too long for the compiler to inline into", fn, called[fn]))
+			warnings = append(warnings, fmt.Sprintf("%s calls Mark %s instead of testing first, because it is too long for the compiler to inline into", fn, times(called[fn])))
 		}
 	}
 	return doc, warnings, errors.Join(errs[:min(len(errs), maxErrors)]...)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
 }
 
 // setProvider names the provider of a marker declared without one after its package: that

@@ -8,8 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -59,7 +57,10 @@ func (e *Env) demo(ctx context.Context) error {
 	report, linkErr := link.File(server, "")
 	if linkErr == nil {
 		e.step("waymark link server", "gives every marker an address and an SDT note")
-		fmt.Fprintf(e.Stdout, "linked server: %s\n", plural(len(report.Markers), "marker"))
+		report.Warnings = nil // of the example's code, about which its user can do nothing
+		if err := e.printReport(e.Stdout, report, server, false); err != nil {
+			return err
+		}
 		if err := e.demoList(ctx, server); err != nil {
 			return err
 		}
@@ -110,101 +111,11 @@ func (e *Env) demoList(ctx context.Context, server string) error {
 		return err
 	}
 	e.step("waymark list server", "perf list, bpftrace -l and gdb's info probes show them too")
-	t := table{right: []bool{false, false}}
-	for _, m := range markers {
-		var fields []string
-		for _, f := range m.Fields {
-			fields = append(fields, f.Name+" "+f.Type)
-		}
-		t.add(m.FullName(), strings.Join(fields, ", "))
-	}
-	for _, line := range t.lines() {
-		fmt.Fprintln(e.Stdout, line)
-	}
-	return nil
-}
-
-// demoKernel runs the server under its load with the kernel engine attached.
-func (e *Env) demoKernel(ctx context.Context, server string) error {
-	var stdout lockedBuffer
-	c, err := tracer.Start(context.WithoutCancel(ctx), append([]string{server}, demoLoad...), &tracer.StartOptions{Stdout: &stdout, Stderr: e.Stderr})
+	out, err := e.openOutput("", false)
 	if err != nil {
 		return err
 	}
-	exited := make(chan error, 1)
-	go func() { exited <- c.Wait() }()
-	ended := false
-	defer func() {
-		if !ended {
-			c.Kill()
-			<-exited
-		}
-	}()
-	target := tracer.Target{PID: c.PID()}
-	markers, err := tracer.Find(ctx, target)
-	if err != nil {
-		return err
-	}
-	counter, err := tracer.Count(target, markers, nil)
-	if err != nil {
-		return err
-	}
-	defer counter.Close()
-	begin, err := tracer.Select(markers, demoPair[:1])
-	if err != nil {
-		return err
-	}
-	end, err := tracer.Select(markers, demoPair[1:])
-	if err != nil {
-		return err
-	}
-	pairs, err := tracer.Latency(target, begin, end, nil)
-	if err != nil {
-		return err
-	}
-	defer pairs.Close()
-	if err := c.Resume(); err != nil {
-		return err
-	}
-
-	e.step("waymark stat -p "+fmt.Sprint(c.PID()), "live; the server sends itself requests")
-	view := newDemoView(e, markers)
-	tick := time.NewTicker(500 * time.Millisecond)
-	defer tick.Stop()
-	for !ended {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case err := <-exited:
-			ended = true
-			if err != nil {
-				return fmt.Errorf("the example server: %w", err)
-			}
-		case <-tick.C:
-		}
-		counts, err := counter.Read()
-		if err != nil {
-			return err
-		}
-		for _, n := range counts {
-			view.set(n.Marker.FullName(), n.Count)
-		}
-		view.draw(ended)
-	}
-	latencies, err := pairs.Read()
-	if err != nil {
-		return err
-	}
-	e.step("waymark latency -p "+fmt.Sprint(c.PID())+" "+strings.Join(demoPair, " "), "joined by goroutine, in the kernel")
-	e.demoLatencies(&latencies.Histogram)
-	return view.verdict(stdout.Bytes(), "the kernel")
-}
-
-// demoPair is what a request begins and ends with.
-var demoPair = []string{"http:request_start", "http:request_end"}
-
-func (e *Env) demoLatencies(h *tracer.Histogram) {
-	for _, line := range append(histogramLines(h, maxHistogram, 0), wrap(percentileParts(h), 0)...) {
-		fmt.Fprintln(e.Stdout, line)
-	}
+	width, _, _ := screenSize(out.to)
+	err = (&listTable{out: out, style: styleFor(out.to), width: width}).print([]group{{markers: markers}})
+	return errors.Join(err, out.Close())
 }

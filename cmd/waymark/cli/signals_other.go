@@ -5,3 +5,5 @@ package cli
 import "os"
 
 var pipeSignals []os.Signal
+
+var hangupSignals []os.Signal
