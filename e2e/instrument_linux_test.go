@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 // instrumented is a module of somebody else's, copied, with a marker at the entry of functions.
@@ -31,7 +33,7 @@ func instrument(t *testing.T, module string, packages ...string) *instrumented {
 	out, err := cmd.Output()
 	var got struct{ Dir string }
 	if err != nil || json.Unmarshal(out, &got) != nil {
-		t.Skipf("needs %s from a module proxy: %v\n%s", module, err, out)
+		peer.Missing(t, fmt.Sprintf("%s from a module proxy: %v\n%s", module, err, out))
 	}
 	m := &instrumented{dir: filepath.Join(t.TempDir(), "module")}
 	if err := os.CopyFS(m.dir, os.DirFS(got.Dir)); err != nil {

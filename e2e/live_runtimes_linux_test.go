@@ -91,7 +91,8 @@ func TestLivePython(t *testing.T) {
 	functions := make([]string, calls)
 	for i := range functions {
 		var file, name string
-		p.hear(t, &file, &name)
+		var line int
+		p.hear(t, &file, &name, &line)
 		functions[i] = file + " " + name
 	}
 	// Debian's Python 3.11 passes function__entry only while somebody looks at line.

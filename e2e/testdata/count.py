@@ -44,7 +44,7 @@ def profile(frame, event, arg):
     global calls, returns
     if event == "call":
         calls += 1
-        entered.append(b"%s %s" % (frame.f_code.co_filename.encode(), frame.f_code.co_name.encode()))
+        entered.append(b"%s %s %d" % (frame.f_code.co_filename.encode(), frame.f_code.co_name.encode(), frame.f_lineno))
     returns += event == "return"
 
 

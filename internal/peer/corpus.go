@@ -20,7 +20,7 @@ func Corpus(t testing.TB) []string {
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		missing(t, "needs a directory for the corpus: "+err.Error())
+		Missing(t, "a directory for the corpus: "+err.Error())
 	}
 	dir := filepath.Join(cache, "waymark", "corpus")
 	// Without a network apt tries for minutes.
@@ -32,7 +32,7 @@ func Corpus(t testing.TB) []string {
 	script.Stderr = &stderr
 	out, err := script.Output()
 	if err != nil {
-		missing(t, "needs programs with notes from Debian: "+err.Error()+"\n"+stderr.String())
+		Missing(t, "programs with notes from Debian: "+err.Error()+"\n"+stderr.String())
 	}
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }

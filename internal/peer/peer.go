@@ -16,7 +16,7 @@ import (
 func Root(t testing.TB) {
 	t.Helper()
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
-		missing(t, "needs root on Linux")
+		Missing(t, "root on Linux")
 	}
 }
 
@@ -27,7 +27,7 @@ func Need(t testing.TB, programs ...string) []string {
 	for i, program := range programs {
 		path, err := exec.LookPath(program)
 		if err != nil {
-			missing(t, "needs "+program+": "+err.Error())
+			Missing(t, ""+program+": "+err.Error())
 		}
 		paths[i] = path
 	}
@@ -42,11 +42,13 @@ func Header(t testing.TB, name string) {
 			return
 		}
 	}
-	missing(t, "needs the C header "+name)
+	Missing(t, "the C header "+name)
 }
 
-func missing(t testing.TB, why string) {
+// Missing says that a test needs something that is not there.
+func Missing(t testing.TB, what string) {
 	t.Helper()
+	why := "needs " + what
 	if os.Getenv("WAYMARK_REQUIRE_PEERS") == "1" {
 		t.Fatal(why + " (WAYMARK_REQUIRE_PEERS=1)")
 	}
