@@ -24,7 +24,7 @@ func (p *parser) finish() error {
 		return &Error{"metadata", 0, err}
 	}
 	t.header = header
-	var errs []error
+	errs := p.link()
 	kept := t.Classes[:0]
 	for _, s := range t.Classes {
 		s.header = header

@@ -14,6 +14,7 @@ type parser struct {
 	trace   *Trace
 	order   ByteOrder
 	header  *Struct // of packets
+	events  []declared
 	types   *typeScope
 	nesting int
 }

@@ -204,20 +204,42 @@ func (p *parser) event() error {
 	if err != nil {
 		return err
 	}
-	s := p.trace.stream(stream)
-	if s == nil {
-		return fmt.Errorf("event %.80q: there is no stream %d before it", e.Name, stream)
-	}
-	if s.events == nil {
-		s.events = map[uint64]*EventClass{}
-	}
-	switch {
-	case s.events[e.ID] != nil:
-		return fmt.Errorf("event %.80q: a second one with id %d", e.Name, e.ID)
-	case len(s.Events) == maxEvents:
+	if len(p.events) == maxEvents {
 		return fmt.Errorf("more than %d events", maxEvents)
 	}
-	e.Stream, s.events[e.ID] = s, e
-	s.Events = append(s.Events, e)
+	p.events = append(p.events, declared{e, stream, p.tok.at})
 	return nil
+}
+
+// declared is an event and the stream that it says it is of, which may be declared after it.
+type declared struct {
+	event  *EventClass
+	stream uint64
+	at     int
+}
+
+// link gives events to their streams.
+func (p *parser) link() (errs []error) {
+	for _, d := range p.events {
+		e, s := d.event, p.trace.stream(d.stream)
+		var err error
+		switch {
+		case s == nil:
+			err = fmt.Errorf("event %.80q: there is no stream %d", e.Name, d.stream)
+		case s.events[e.ID] != nil:
+			err = fmt.Errorf("event %.80q: a second one with id %d", e.Name, e.ID)
+		}
+		if err != nil {
+			if errs = append(errs, &Error{"metadata", int64(d.at), err}); len(errs) > maxErrors {
+				break
+			}
+			continue
+		}
+		if s.events == nil {
+			s.events = map[uint64]*EventClass{}
+		}
+		e.Stream, s.events[e.ID] = s, e
+		s.Events = append(s.Events, e)
+	}
+	return errs
 }

@@ -15,7 +15,6 @@ import (
 // eventChoice is which events of a trace are shown.
 type eventChoice struct {
 	selected map[*tracer.Marker]*filter.Filter // nil without a condition
-	event    *recording.Event                  // whose condition is decided
 }
 
 // chooseEvents returns the choice of markers by patterns, and of their events by a condition.
