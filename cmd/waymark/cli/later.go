@@ -2,8 +2,10 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"path"
 
+	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -80,6 +82,8 @@ func (s *session) awaits(sel *selection, found []*tracer.Marker, err error) erro
 	text, hint := explain(err)
 	linked := s.command != nil && linkedLater(s.command.PID())
 	switch {
+	case len(found) == 0 && s.command != nil && link.Unlinked(executable(s.command.PID())):
+		return withHint(fmt.Errorf("%s has markers that no tracer sees: it is not linked", s.named), "waymark link %s", s.named)
 	case sel.target.Follow, len(found) == 0 && linked:
 	case errors.As(err, new(*tracer.NoMatchError)) && (linked || s.command == nil):
 		// Nearly always a slip; so it is not waited for without being asked.
@@ -87,8 +91,8 @@ func (s *session) awaits(sel *selection, found []*tracer.Marker, err error) erro
 	default:
 		return err
 	}
-	s.env.warning("%s yet", text)
-	if hint != "" && len(found) > 0 {
+	s.env.warning("%s; those that appear later will be seen", text)
+	if hint != "" {
 		s.env.hint("%s", hint)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -24,6 +25,9 @@ func linkedLater(pid int) bool {
 	}
 	return len(files) > 1
 }
+
+// executable is the path of what a process runs, whatever it is called where that lives.
+func executable(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
 // processes tells when the last of some processes ends. Without any they never do.
 type processes struct {
