@@ -16,8 +16,8 @@ import (
 // and a ratio to another case of the same benchmark. What needs a peer that is not here is skipped.
 func TestJSON(t *testing.T) {
 	fromRoot(t)
-	for _, name := range []string{"enabled", "size", "code", "uprobes", "disabled"} {
-		if testing.Short() && name == "uprobes" {
+	for _, name := range []string{"enabled", "size", "code", "macro", "uprobes", "disabled"} {
+		if testing.Short() && name == "macro" {
 			break // the others compile much C
 		}
 		for _, r := range checkJSON(t, name, "--rounds", "1", "--json", name) {
@@ -72,7 +72,7 @@ func TestTracers(t *testing.T) {
 	}
 }
 
-var units = map[string]bool{"lost": true, "ns": true, "allocs": true, "instructions": true, "inits": true, "faults": true, "bytes": true, "events": true}
+var units = map[string]bool{"lost": true, "ns": true, "allocs": true, "instructions": true, "inits": true, "faults": true, "bytes": true, "events": true, "requests/s": true, "packets/s": true}
 
 func checkJSON(t *testing.T, bench string, args ...string) []result {
 	t.Helper()

@@ -60,6 +60,7 @@ var benchmarks = []benchmark{
 	{"uprobes", "one point under a probe in the process, under the kernel's, and LTTng-UST", uprobes},
 	{"size", "what one marker adds to a program's file", sizes},
 	{"code", "one function in memory: generic, optimized and off, optimized and on", code},
+	{"macro", "a web server, a UDP ping flood and a batch job", macro},
 	{"start", "a program that declares markers and is never traced", start},
 	{"lost", "events that do not arrive of a million, one every 4 µs", lost},
 	{"attach", "attaching to and detaching from all sites of libjvm and PostgreSQL", attaching},
