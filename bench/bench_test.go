@@ -8,23 +8,56 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
-// TestJSON holds the output to its contract: one object a line, with a figure and its unit,
-// and a ratio to another case of the same benchmark. What needs a peer that is not here is skipped.
-func TestJSON(t *testing.T) {
+// TestPage runs all that docs/performance.md is made of, each part once and as briefly as can be, holds
+// the output of each to its contract, and lays the page out.
+func TestPage(t *testing.T) {
 	fromRoot(t)
-	for _, name := range []string{"enabled", "size", "code", "macro", "uprobes", "disabled"} {
-		if testing.Short() && name == "macro" {
-			break // the others compile much C
+	all := make(figures)
+	for _, name := range paged {
+		if testing.Short() && name != "enabled" && name != "size" && name != "code" || name == "start" || name == "tracers" {
+			continue // those have tests of their own
 		}
-		for _, r := range checkJSON(t, name, "--rounds", "1", "--json", name) {
+		chosen, err := choose([]string{name})
+		if err == nil {
+			all[name], err = chosen[0].run(config{rounds: 1, tiny: true, log: io.Discard})
+		}
+		var out bytes.Buffer
+		if err == nil {
+			err = printJSON(&out, chosen[0], all[name])
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, r := range checkLines(t, name, out.String()) {
 			if r.Skipped != "" && os.Getenv("WAYMARK_REQUIRE_PEERS") == "1" {
 				t.Errorf("%s: %s was skipped: %s", name, r.Case, r.Skipped)
 			}
 		}
+	}
+	page, err := all.page("docs/performance.md", time.Now(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(page)) {
+		if strings.HasPrefix(line, "|") && (!strings.HasSuffix(line, "|\n") || strings.Contains(line, "NaN") || strings.Contains(line, "%!")) {
+			t.Errorf("a line of a table: %q", line)
+		}
+	}
+	for _, want := range []string{
+		"| marker, empty typed probe | ", "| code, executed while off | 10 bytes | 2 bytes | 0.20 × |",
+		"| disabling preemption | 10.45 | 18.47 | does not follow: ",
+	} {
+		if canLink && !strings.Contains(strings.ReplaceAll(string(page), ", generic |", " |"), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if measured := !testing.Short() && canLink; measured && strings.Contains(string(page), "not measured") {
+		t.Errorf("something was not measured:\n%s", page)
 	}
 }
 
@@ -72,7 +105,7 @@ func TestTracers(t *testing.T) {
 	}
 }
 
-var units = map[string]bool{"lost": true, "ns": true, "allocs": true, "instructions": true, "inits": true, "faults": true, "bytes": true, "events": true, "requests/s": true, "packets/s": true}
+var units = map[string]bool{"lost": true, "ns": true, "allocs": true, "instructions": true, "inits": true, "faults": true, "bytes": true, "events": true, "GHz": true, "requests/s": true, "packets/s": true}
 
 func checkJSON(t *testing.T, bench string, args ...string) []result {
 	t.Helper()
@@ -80,9 +113,16 @@ func checkJSON(t *testing.T, bench string, args ...string) []result {
 	if err := run(args, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
+	return checkLines(t, bench, out.String())
+}
+
+// checkLines holds output to its contract: one object a line, with a figure and its unit, a text or why there
+// is none, and a ratio to another case of the same benchmark.
+func checkLines(t *testing.T, bench, out string) []result {
+	t.Helper()
 	var results []result
 	cases := make(map[string]bool)
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(out) {
 		var r result
 		d := json.NewDecoder(strings.NewReader(line))
 		d.DisallowUnknownFields()

@@ -74,12 +74,17 @@ func run(args []string, stdout, stderr io.Writer) error {
 	show := flags.Bool("list", false, "list the benchmarks")
 	asJSON := flags.Bool("json", false, "print one JSON object a line")
 	asMarkdown := flags.Bool("markdown", false, "print tables for docs")
+	page := flags.String("page", "", "run what docs/performance.md is made of, and write that `file`")
 	rounds := flags.Int("rounds", 0, "rounds of each benchmark, 0 for its own number")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *rounds < 0 {
 		return errors.New("-rounds must not be negative")
+	}
+	c := config{rounds: *rounds, tiny: *rounds == 1, log: stderr}
+	if *page != "" {
+		return writePage(*page, c)
 	}
 	chosen, err := choose(flags.Args())
 	if err != nil {
@@ -101,7 +106,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stdout, "%s %s/%s, %d CPUs; medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	}
 	for _, b := range chosen {
-		results, err := b.run(config{rounds: *rounds, tiny: *rounds == 1, log: stderr})
+		results, err := b.run(c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.name, err)
 		}

@@ -65,13 +65,18 @@ func printMarkdown(w io.Writer, b benchmark, results []result) error {
 	return err
 }
 
+// amount returns a figure as a table has it.
 func amount(r result) string {
-	digits := 0
-	if r.Unit == "ns" && *r.Value < 1000 {
-		digits = 2
+	v, unit := *r.Value, r.Unit
+	switch {
+	case unit == "allocs" || unit == "instructions" && v < 100:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case unit == "ns" && v >= 1e6:
+		return strconv.FormatFloat(v/1e6, 'f', 1, 64) + " ms"
+	case unit == "ns" && v >= 1e4:
+		return strconv.FormatFloat(v/1e3, 'f', 1, 64) + " µs"
+	case unit == "ns" && v < 1000:
+		return strconv.FormatFloat(v, 'f', 2, 64) + " ns"
 	}
-	if r.Unit == "allocs" {
-		return strconv.FormatFloat(*r.Value, 'f', -1, 64)
-	}
-	return strconv.FormatFloat(*r.Value, 'f', digits, 64) + " " + r.Unit
+	return strconv.FormatFloat(v, 'f', 0, 64) + " " + unit
 }

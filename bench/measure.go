@@ -21,9 +21,9 @@ type loop struct {
 	allocs bool   // counts allocations
 	slow   bool   // takes much longer than it counts
 
-	copies int
 	passes int
-	times  []float64 // nanoseconds of one pass, of each round
+	times  []float64   // nanoseconds of one pass, of each round: the mean of the loop's copies
+	places [][]float64 // the same of each copy
 }
 
 // copyTime is how long each copy of a loop runs in one round: long against the clock, short against
@@ -33,11 +33,11 @@ const (
 	loneTime = 500 * time.Microsecond
 )
 
-// once returns the nanoseconds of one of n passes: the mean of the loop's copies.
-func (l *loop) once(n int) (float64, error) {
+// once returns the nanoseconds of one of n passes, for each of the loop's copies.
+func (l *loop) once(n int) ([]float64, error) {
 	if l.during != "" {
 		if err := l.in.do("arm " + l.during); err != nil {
-			return 0, err
+			return nil, err
 		}
 		defer l.in.do("disarm " + l.during)
 	}
@@ -46,31 +46,34 @@ func (l *loop) once(n int) (float64, error) {
 		word = "both"
 	}
 	times, err := l.in.numbers(fmt.Sprintf("%s %s %d", word, l.loop, n))
-	if err != nil {
-		return 0, err
+	for i := range times {
+		times[i] /= float64(n)
 	}
-	l.copies = len(times)
+	return times, err
+}
+
+func mean(v []float64) float64 {
 	sum := 0.0
-	for _, t := range times {
+	for _, t := range v {
 		sum += t
 	}
-	return sum / float64(len(times)) / float64(n), nil
+	return sum / float64(len(v))
 }
 
 // calibrate finds a number of passes that takes about as long as a round is to take. What is slow for
 // once, as the first hit of a uprobe is, does not count.
 func (l *loop) calibrate(c config) error {
 	for n := 1; ; n *= 2 {
-		pass := math.Inf(1)
+		pass, copies := math.Inf(1), 0
 		for range 3 {
-			t, err := l.once(n)
+			times, err := l.once(n)
 			if err != nil {
 				return err
 			}
-			pass = min(pass, t)
+			pass, copies = min(pass, mean(times)), len(times)
 		}
 		want := float64(c.roundTime(loneTime))
-		if l.copies > 1 {
+		if copies > 1 {
 			want = float64(c.roundTime(copyTime))
 		}
 		if l.slow {
@@ -92,11 +95,12 @@ func interleave(c config, rounds int, loops []*loop) error {
 	}
 	for range c.roundsOr(rounds) {
 		for _, l := range loops {
-			t, err := l.once(l.passes)
+			times, err := l.once(l.passes)
 			if err != nil {
 				return fmt.Errorf("%s: %w", l.name, err)
 			}
-			l.times = append(l.times, t)
+			l.times = append(l.times, mean(times))
+			l.places = append(l.places, times)
 		}
 	}
 	return nil
@@ -110,6 +114,9 @@ func results(loops []*loop) (all []result, err error) {
 		r := spread(l.name, l.times, "ns")
 		if base := byName[l.to]; base != nil {
 			r.RatioTo, r.Ratio = l.to, round(median(divide(l.times, base.times)))
+			if len(l.places[0]) > 1 && len(base.places[0]) > 1 {
+				r.Place = round(l.medianPlace() / base.medianPlace())
+			}
 		}
 		all = append(all, r)
 		if base := byName[l.over]; base != nil {
@@ -123,6 +130,19 @@ func results(loops []*loop) (all []result, err error) {
 		}
 	}
 	return all, err
+}
+
+// medianPlace returns what the median of the copies takes, each by the median of its rounds.
+func (l *loop) medianPlace() float64 {
+	var medians []float64
+	for i := range l.places[0] {
+		var rounds []float64
+		for _, times := range l.places {
+			rounds = append(rounds, times[i])
+		}
+		medians = append(medians, median(rounds))
+	}
+	return median(medians)
 }
 
 // addedColumn is what one pass adds to the same loop without it.

@@ -17,6 +17,7 @@ type result struct {
 	Unit    string   `json:"unit,omitempty"`
 	RatioTo string   `json:"ratio_to,omitempty"`
 	Ratio   *float64 `json:"ratio,omitempty"`
+	Place   *float64 `json:"median_place_ratio,omitempty"` // of copies at all places, the median to the other's median
 	Text    string   `json:"text,omitempty"`
 	Skipped string   `json:"skipped,omitempty"` // why it was not measured
 

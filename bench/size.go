@@ -18,6 +18,7 @@ type sized struct {
 	report   *link.Report
 	sections map[string]float64 // bytes, by the name of the group below
 	hot      float64            // bytes of one site that are executed while off
+	steps    float64            // and instructions
 }
 
 // groups are the sections in the order of the table. What is not named there does not grow with markers.
@@ -70,6 +71,7 @@ func sizes(c config) ([]result, error) {
 	for _, s := range []*sized{generic, optimized} {
 		added := func(group string) float64 { return (s.sections[group] - base.sections[group]) / manyMarkers }
 		all = append(all,
+			measured("instructions, executed while off, "+s.kind, s.steps, "instructions"),
 			measured("code, executed while off, "+s.kind, s.hot, "bytes"),
 			measured("code, executed while on, "+s.kind, added("code")-s.hot, "bytes"))
 		for _, g := range groups[1:] {
@@ -107,33 +109,33 @@ func (s *sized) measure(plain string, o link.Options, sites []link.SiteReport) (
 		if !strings.Contains(site.Function, "/library.pass") || site.Kind != "marker" {
 			continue
 		}
-		bytes, err := whileOff(f.Section(".text"), site.Address)
+		bytes, steps, err := whileOff(f.Section(".text"), site.Address)
 		if err != nil {
 			return err
 		}
-		s.hot, n = s.hot+float64(bytes), n+1
+		s.hot, s.steps, n = s.hot+float64(bytes), s.steps+float64(steps), n+1
 	}
 	if n > 0 {
-		s.hot /= float64(n)
+		s.hot, s.steps = s.hot/float64(n), s.steps/float64(n)
 	}
 	return nil
 }
 
-// whileOff returns the bytes of a site's instructions up to its jump.
-func whileOff(text *elf.Section, site uint64) (int, error) {
+// whileOff returns how long a site is up to its jump, and how many instructions that are.
+func whileOff(text *elf.Section, site uint64) (bytes, steps int, err error) {
 	code := make([]byte, 64)
 	if _, err := text.ReadAt(code, int64(site-text.Addr)); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	for n := 0; n < len(code); {
-		in, err := x86asm.Decode(code[n:], 64)
+	for bytes < len(code) {
+		in, err := x86asm.Decode(code[bytes:], 64)
 		if err != nil {
-			return 0, fmt.Errorf("the code at 0x%x: %w", site, err)
+			return 0, 0, fmt.Errorf("the code at 0x%x: %w", site, err)
 		}
-		n += in.Len
+		bytes, steps = bytes+in.Len, steps+1
 		if _, jump := in.Args[0].(x86asm.Rel); jump {
-			return n, nil
+			return bytes, steps, nil
 		}
 	}
-	return 0, fmt.Errorf("the site at 0x%x has no jump", site)
+	return 0, 0, fmt.Errorf("the site at 0x%x has no jump", site)
 }
