@@ -72,16 +72,15 @@ func (o *optimized) jumps(why []string) {
 			within[at/64] |= 1 << (at % 64)
 		}
 	}
-	decoded := make(map[uint64]*function)
-	for i := 2; i+4 <= len(o.text); i++ {
-		at := uint64(i) + 4 + uint64(int64(int32(le.Uint32(o.text[i:]))))
-		if at >= uint64(len(o.text)) || within[at/64]>>(at%64)&1 == 0 || !leads(o.text[i-2], o.text[i-1]) {
-			continue
-		}
-		to := o.img.anchor.text + at
-		fn := o.funcs.PCToFunc(o.img.anchor.text + uint64(i))
+	into := func(to uint64) bool {
+		at := to - o.img.anchor.text
+		return at < uint64(len(o.text)) && within[at/64]>>(at%64)&1 != 0
+	}
+	decoded := make(map[uint64]routine)
+	o.arch.jumps(o.text, o.img.anchor.text, into, func(end, to uint64) {
+		fn := o.funcs.PCToFunc(end - 1)
 		if fn != nil && to-fn.Entry < fn.End-fn.Entry {
-			continue // of its own function prove knows every jump
+			return // of its own function prove knows every jump
 		}
 		if fn != nil {
 			f, known := decoded[fn.Entry]
@@ -89,22 +88,10 @@ func (o *optimized) jumps(why []string) {
 				f, _ = o.decode(fn) // or what it looks like counts
 				decoded[fn.Entry] = f
 			}
-			if f != nil && !f.endsAt(o.img.anchor.text+uint64(i)+4) {
-				continue
+			if f != nil && !f.endsAt(end) {
+				return
 			}
 		}
 		why[o.inside(to)] = "another function may jump into it"
-	}
-}
-
-// endsAt reports whether an instruction ends at an address, and not only bytes that look like one.
-func (f *function) endsAt(addr uint64) bool {
-	_, found := slices.BinarySearchFunc(f.insts, int(addr-f.entry), func(in instruction, end int) int { return cmp.Compare(in.end(), end) })
-	return found
-}
-
-// leads reports whether a displacement behind these two bytes may be where the program goes on, or a
-// pointer that it makes: CALL, JMP, Jcc, LEA.
-func leads(a, b byte) bool {
-	return b == 0xe8 || b == 0xe9 || a == 0x0f && b&0xf0 == 0x80 || a == 0x8d && b&0xc7 == 0x05
+	})
 }

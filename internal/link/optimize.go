@@ -8,8 +8,6 @@ import (
 	"sort"
 	"strings"
 
-	"golang.org/x/arch/x86/x86asm"
-
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
@@ -19,6 +17,7 @@ type optimized struct {
 	rewritten []rewritten
 	report    []SiteReport // of all places that read an armed word
 
+	arch   architecture
 	img    *image
 	funcs  *gosym.Table
 	text   []byte
@@ -57,7 +56,7 @@ func (img *image) optimize() (o *optimized, err error) {
 		return nil, fmt.Errorf("%w of its own, which --optimize needs: it is a library", ErrNotExecutable)
 	}
 	text := img.at(img.anchor.text, img.anchor.etext-img.anchor.text)
-	o = &optimized{words: img.findWords(), img: img, funcs: img.functions(), text: text, budget: 2 * len(text), byHand: make(map[uint64]bool)}
+	o = &optimized{words: img.findWords(), arch: x86{}, img: img, funcs: img.functions(), text: text, budget: 2 * len(text), byHand: make(map[uint64]bool)}
 	if text == nil || o.funcs == nil {
 		return nil, fmt.Errorf("%w: it has no function table", ErrLayout)
 	}
@@ -66,8 +65,16 @@ func (img *image) optimize() (o *optimized, err error) {
 	}
 	low, high := o.words[0].addr, o.words[len(o.words)-1].addr
 	wanted := func(to uint64) bool { return to >= low && to <= high && o.word(to) != nil }
-	// A comparison with an immediate byte ends one byte behind its displacement.
-	if err := img.references(o.funcs, text, []uint64{4, 5}, wanted, o.function); err != nil {
+	scanned := make(map[uint64]bool)
+	o.arch.references(text, img.anchor.text, wanted, func(at uint64) {
+		fn := o.funcs.PCToFunc(at)
+		if fn == nil || scanned[fn.Entry] || err != nil {
+			return
+		}
+		scanned[fn.Entry] = true
+		err = o.function(fn)
+	})
+	if err != nil {
 		return nil, err
 	}
 	o.keepEntered()
@@ -86,7 +93,7 @@ func (o *optimized) word(addr uint64) *wordAt {
 }
 
 // decode decodes a function, nil when it has what link does not know.
-func (o *optimized) decode(fn *gosym.Func) (*function, error) {
+func (o *optimized) decode(fn *gosym.Func) (routine, error) {
 	if fn.End < fn.Entry || fn.End-fn.Entry > maxFunction {
 		return nil, nil
 	}
@@ -97,11 +104,7 @@ func (o *optimized) decode(fn *gosym.Func) (*function, error) {
 	if text == nil {
 		return nil, nil
 	}
-	f := decodeFunction(fn.Entry, text)
-	if f != nil {
-		f.byHand = o.isByHand
-	}
-	return f, nil
+	return o.arch.decode(fn.Entry, text, o.isByHand), nil
 }
 
 // isByHand reports whether code at addr was written in assembly, or by whom is not known.
@@ -125,34 +128,21 @@ func (o *optimized) function(fn *gosym.Func) error {
 		o.report = append(o.report, SiteReport{Function: fn.Name, Address: fn.Entry, Why: "the function has instructions that link does not know"})
 		return nil
 	}
-	var pcs []uint64
-	for i := range f.insts {
-		in := &f.insts[i]
-		pc := fn.Entry + uint64(in.at)
-		pcs = append(pcs, pc)
-		to, relative := pcRelative(&in.Inst, pc)
-		w := o.word(to)
-		if !relative || w == nil || in.Op == x86asm.LEA {
-			continue
-		}
+	f.reads(func(addr uint64) bool { return o.word(addr) != nil }, func(i int, pcs []uint64, addr uint64) {
+		w := o.word(addr)
 		s := (&code{img: o.img, funcs: o.funcs}).site(pcs, fn, false)
-		r := SiteReport{Kind: w.kind, Name: w.name, Address: pc, Function: s.function, File: s.file, Line: s.line}
-		p, why := f.prove(i)
+		report := SiteReport{Kind: w.kind, Name: w.name, Address: s.addr, Function: s.function, File: s.file, Line: s.line}
+		r, why := f.rewrite(i, *w)
 		if o.img.race {
 			why = "a -race build: the detector is to see every load"
 		}
 		if why == "" {
-			edits, site, err := f.rewrite(&p, *w)
-			if err == nil {
-				o.rewritten = append(o.rewritten, rewritten{pc, fn.Entry + uint64(p.jump.end()), edits, site, len(o.report)})
-				r.Optimized = true
-			} else {
-				why = err.Error()
-			}
+			r.report = len(o.report)
+			o.rewritten = append(o.rewritten, r)
 		}
-		r.Why = why
-		o.report = append(o.report, r)
-	}
+		report.Optimized, report.Why = why == "", why
+		o.report = append(o.report, report)
+	})
 	return nil
 }
 

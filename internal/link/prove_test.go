@@ -102,7 +102,7 @@ func TestProved(t *testing.T) {
 				t.Fatal(why)
 			}
 			for want, live := range map[string]bool{c.off: false, c.on: true} {
-				edits, s, err := f.rewrite(&p, wordAt{live: live})
+				edits, s, err := f.replace(&p, wordAt{live: live})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -245,7 +245,7 @@ func FuzzProve(f *testing.F) {
 			if why != "" {
 				continue
 			}
-			edits, s, err := fn.rewrite(&p, wordAt{})
+			edits, s, err := fn.replace(&p, wordAt{})
 			if err != nil {
 				continue
 			}

@@ -34,12 +34,12 @@ func fill(b []byte) {
 	}
 }
 
-// rewrite returns what to write over a pattern, and the site that comes of it, off or on.
+// replace returns what to write over a pattern, and the site that comes of it, off or on.
 //
 // Where load, test and branch stand together, the jump takes their place at the start, so that one
 // instruction is executed while off. Otherwise what stands between them must be executed in both
 // states: load and test become NOPs, and the jump stays where it was.
-func (f *function) rewrite(p *pattern, word wordAt) ([]edit, siteOf, error) {
+func (f *function) replace(p *pattern, word wordAt) ([]edit, siteOf, error) {
 	target, _ := f.targetOf(p.jump)
 	begin, end := p.jump.at, p.jump.end()
 	var edits []edit

@@ -50,37 +50,20 @@ func (img *image) findSites(markers []*markerAt) (err error) {
 	}
 	budget := 2 * len(text) // functions overlap in hostile files only
 	wanted := func(to uint64) bool { return to-c.low < c.high-c.low && c.marker(to) != nil }
-	return img.references(c.funcs, text, []uint64{4}, wanted, func(fn *gosym.Func) error {
+	scanned := make(map[uint64]bool)
+	x86{}.references(text, img.anchor.text, wanted, func(at uint64) {
+		fn := c.funcs.PCToFunc(at)
+		if fn == nil || scanned[fn.Entry] || err != nil {
+			return
+		}
+		scanned[fn.Entry] = true
 		if budget -= int(min(fn.End-fn.Entry, maxFunction)); budget < 0 {
-			return fmt.Errorf("%w: its functions overlap", ErrLayout)
+			err = fmt.Errorf("%w: its functions overlap", ErrLayout)
+			return
 		}
 		c.scan(fn)
-		return nil
 	})
-}
-
-// references calls found, once each, with the functions that have four bytes which would, as a
-// displacement, lead to a wanted address. tails are how far behind its displacement's start an
-// instruction may end.
-func (img *image) references(funcs *gosym.Table, text []byte, tails []uint64, wanted func(uint64) bool, found func(*gosym.Func) error) error {
-	scanned := make(map[uint64]bool)
-	for i := 0; i+4 <= len(text); i++ {
-		at := img.anchor.text + uint64(i)
-		for _, tail := range tails {
-			if !wanted(at + tail + uint64(int64(int32(le.Uint32(text[i:]))))) {
-				continue
-			}
-			fn := funcs.PCToFunc(at)
-			if fn == nil || scanned[fn.Entry] {
-				continue
-			}
-			scanned[fn.Entry] = true
-			if err := found(fn); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return err
 }
 
 // functions reads the program's own function table, which stripping leaves.

@@ -119,7 +119,7 @@ func (w *word) repair() error {
 	}
 	for i := range w.sites {
 		s := &w.sites[i]
-		if code(s.at) != s.code(!w.live) {
+		if codeAt(s.at) != s.code(!w.live) {
 			continue
 		}
 		mem, err := openText()
@@ -136,8 +136,8 @@ func (w *word) repair() error {
 	return nil
 }
 
-// code returns the byte of a site that is live, or is not.
-func (s *site) code(live bool) byte {
+// code returns what a site has that is live, or is not.
+func (s *site) code(live bool) code {
 	if live {
 		return s.on
 	}
@@ -158,9 +158,9 @@ func openText() (text, error) {
 
 func (t text) close() { _ = syscall.Close(int(t)) }
 
-// patch writes the byte of one site. What is neither of its two is not ours: a breakpoint.
+// patch writes the code of one site. What is neither of its two is not ours: a breakpoint.
 func (t text) patch(s *site, live bool) error {
-	switch code(s.at) {
+	switch codeAt(s.at) {
 	case s.code(live):
 		return nil
 	case s.code(!live):
@@ -169,15 +169,16 @@ func (t text) patch(s *site, live bool) error {
 	return &failure{"somebody else, a debugger perhaps, changed the code at " + hex(s.at), nil}
 }
 
-// write stores one byte into the text, which stays mapped without the right to write.
-func (t text) write(at uintptr, b byte) error {
+// write stores into the text, which stays mapped without the right to write.
+func (t text) write(at uintptr, c code) error {
+	b := c.bytes()
 	for {
-		n, err := syscall.Pwrite(int(t), []byte{b}, int64(at))
+		n, err := syscall.Pwrite(int(t), b, int64(at))
 		switch {
 		case err == syscall.EINTR:
 		case err != nil:
 			return &failure{"writing its code (a seccomp filter, SELinux or proc_mem.force_override refuses; link it without --optimize)", err}
-		case n != 1 || code(at) != b:
+		case n != len(b) || codeAt(at) != c:
 			return &failure{"what was written to its code is not there", nil}
 		default:
 			return nil

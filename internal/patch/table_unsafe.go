@@ -19,10 +19,10 @@ type word struct {
 	first bool // what they are in the file
 }
 
-// site is one byte of the program's text.
+// site is one place of the program's text.
 type site struct {
 	at      uintptr
-	off, on byte
+	off, on code
 }
 
 // readTable returns the words of the table that link left in the program's file, in the order
@@ -39,13 +39,10 @@ func readTable() (words []word, flags uint64, err error) {
 	moved := anchor - uintptr(le.Uint64(table[markerabi.OffSitesAnchor:]))
 	for ; len(sites) >= markerabi.SiteSize; sites = sites[markerabi.SiteSize:] {
 		armed := uintptr(le.Uint64(sites[markerabi.OffSiteWord:])) + moved
-		s := site{
-			at:  uintptr(le.Uint64(sites)) + moved,
-			off: sites[markerabi.OffSiteOff],
-			on:  sites[markerabi.OffSiteOn],
-		}
+		off, on, first := decodeCodes(sites)
+		s := site{uintptr(le.Uint64(sites)) + moved, off, on}
 		n := len(words)
-		if !text.Holds(s.at, 1) || !data.Holds(armed, 4) || armed%4 != 0 || n > 0 && armed < words[n-1].address() {
+		if !text.Holds(s.at, unsafe.Sizeof(s.off)) || !data.Holds(armed, 4) || armed%4 != 0 || n > 0 && armed < words[n-1].address() {
 			return nil, 0, &failure{"its site table is damaged: it names " + hex(s.at) + " and " + hex(armed), nil}
 		}
 		if n == 0 || armed != words[n-1].address() {
@@ -53,7 +50,7 @@ func readTable() (words []word, flags uint64, err error) {
 		}
 		w := &words[len(words)-1]
 		w.sites = append(w.sites, s)
-		w.first = sites[markerabi.OffSiteFirst] == s.on // without looking, for that makes pages resident
+		w.first = first == s.on // without looking, for that makes pages resident
 		w.live = w.first
 	}
 	return words, le.Uint64(table[markerabi.OffSitesFlags:]), nil
@@ -63,9 +60,6 @@ func (w *word) address() uintptr { return uintptr(unsafe.Pointer(w.armed)) }
 
 // address makes a pointer of an address in the program's own data, which never moves.
 func address(at uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&at)) }
-
-// code returns the byte that the program has at an address of its text.
-func code(at uintptr) byte { return *(*byte)(address(at)) }
 
 // compare orders words by address.
 func compare(w word, armed *uint32) int {
