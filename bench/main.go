@@ -2,6 +2,7 @@
 // and under other tools:
 //
 //	go run ./bench [--list] [--json | --markdown] [--rounds N] [NAME…]
+//	go run ./bench --page docs/performance.md
 //
 // What is compared runs interleaved, in rounds, and the median of the rounds counts: the
 // machine's speed changes over time, and a ratio survives that where a figure does not.

@@ -67,6 +67,9 @@ func printMarkdown(w io.Writer, b benchmark, results []result) error {
 
 // amount returns a figure as a table has it.
 func amount(r result) string {
+	if r.Value == nil {
+		return "–"
+	}
 	v, unit := *r.Value, r.Unit
 	switch {
 	case unit == "allocs" || unit == "instructions" && v < 100:

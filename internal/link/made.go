@@ -50,7 +50,7 @@ func (img *image) made(funcs *gosym.Table, text []byte) (places []string) {
 		_ = scan(funcs.PCToFunc(img.anchor.text + uint64(at)))
 	}
 	if len(news) > 0 {
-		_ = img.references(funcs, text, []uint64{4}, func(to uint64) bool { return news[to] }, scan)
+		_ = img.references(x86{}, funcs, text, func(to uint64) bool { return news[to] }, scan)
 	}
 	return places
 }

@@ -65,16 +65,7 @@ func (img *image) optimize() (o *optimized, err error) {
 	}
 	low, high := o.words[0].addr, o.words[len(o.words)-1].addr
 	wanted := func(to uint64) bool { return to >= low && to <= high && o.word(to) != nil }
-	scanned := make(map[uint64]bool)
-	o.arch.references(text, img.anchor.text, wanted, func(at uint64) {
-		fn := o.funcs.PCToFunc(at)
-		if fn == nil || scanned[fn.Entry] || err != nil {
-			return
-		}
-		scanned[fn.Entry] = true
-		err = o.function(fn)
-	})
-	if err != nil {
+	if err := img.references(o.arch, o.funcs, text, wanted, o.function); err != nil {
 		return nil, err
 	}
 	o.keepEntered()

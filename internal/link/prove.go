@@ -11,7 +11,7 @@ import (
 type pattern struct {
 	load, test, jump *instruction // load and test are one for CMPL
 	jumpsWhenOff     bool         // JE
-	adjacent         bool         // with nothing in between
+	adjacent         bool         // with nothing in between, NOPs aside
 }
 
 // prove returns the pattern that begins with instruction i of f, which reads an armed word, or why
@@ -45,10 +45,10 @@ func (f *function) prove(i int) (p pattern, why string) {
 			switch in.Op {
 			case x86asm.JE, x86asm.JNE:
 				p.jump, p.jumpsWhenOff = in, in.Op == x86asm.JE
-				p.adjacent = adjacent(p.load, p.test, p.jump)
 				if f.entered(p.load.at, p.jump.end()) {
 					return p, "a jump leads into it"
 				}
+				p.adjacent = f.onlyTest(&p)
 				return p, f.unusedBehind(p.jump, reg)
 			}
 		}
@@ -86,8 +86,15 @@ func (f *function) entered(begin, end int) bool {
 	return false
 }
 
-func adjacent(load, test, jump *instruction) bool {
-	return (load == test || load.end() == test.at) && test.end() == jump.at
+// onlyTest reports whether load, test and branch stand together, with nothing in between but the NOPs
+// with which compilers pad.
+func (f *function) onlyTest(p *pattern) bool {
+	for i := f.index[p.load.at]; f.insts[i].at < p.jump.at; i++ {
+		if in := &f.insts[i]; in != p.load && in != p.test && in.Op != x86asm.NOP {
+			return false
+		}
+	}
+	return true
 }
 
 func hasLock(in *x86asm.Inst) bool {

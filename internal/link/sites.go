@@ -50,18 +50,25 @@ func (img *image) findSites(markers []*markerAt) (err error) {
 	}
 	budget := 2 * len(text) // functions overlap in hostile files only
 	wanted := func(to uint64) bool { return to-c.low < c.high-c.low && c.marker(to) != nil }
+	return img.references(x86{}, c.funcs, text, wanted, func(fn *gosym.Func) error {
+		if budget -= int(min(fn.End-fn.Entry, maxFunction)); budget < 0 {
+			return fmt.Errorf("%w: its functions overlap", ErrLayout)
+		}
+		c.scan(fn)
+		return nil
+	})
+}
+
+// references calls found, once each, with the functions that may refer to a wanted address.
+func (img *image) references(arch architecture, funcs *gosym.Table, text []byte, wanted func(uint64) bool, found func(*gosym.Func) error) (err error) {
 	scanned := make(map[uint64]bool)
-	x86{}.references(text, img.anchor.text, wanted, func(at uint64) {
-		fn := c.funcs.PCToFunc(at)
+	arch.references(text, img.anchor.text, wanted, func(at uint64) {
+		fn := funcs.PCToFunc(at)
 		if fn == nil || scanned[fn.Entry] || err != nil {
 			return
 		}
 		scanned[fn.Entry] = true
-		if budget -= int(min(fn.End-fn.Entry, maxFunction)); budget < 0 {
-			err = fmt.Errorf("%w: its functions overlap", ErrLayout)
-			return
-		}
-		c.scan(fn)
+		err = found(fn)
 	})
 	return err
 }
