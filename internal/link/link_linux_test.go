@@ -226,7 +226,7 @@ func TestLinkLongFunction(t *testing.T) {
 	if m := r.Markers[0]; len(m.Sites) != 1 || !m.Sites[0].Call || len(m.Fields) != 1 {
 		t.Errorf("marker %+v, want one site, a call, and its field", m)
 	}
-	if !strings.Contains(strings.Join(r.Warnings, "\n"), "main.main calls Mark 1 times") {
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "main.main calls Mark once") {
 		t.Errorf("warnings %q do not mention the call", r.Warnings)
 	}
 }
