@@ -57,6 +57,9 @@ func (m *Marker0) fire() {
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
+		if armed == point.Recorded {
+			return
+		}
 	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
@@ -178,6 +181,9 @@ func (m *Marker1[A]) fire(a A) {
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
+		if armed == point.Recorded {
+			return
+		}
 	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
@@ -305,6 +311,9 @@ func (m *Marker2[A, B]) fire(a A, b B) {
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
+		if armed == point.Recorded {
+			return
+		}
 	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
@@ -435,6 +444,9 @@ func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
+		if armed == point.Recorded {
+			return
+		}
 	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
@@ -568,6 +580,9 @@ func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
+		if armed == point.Recorded {
+			return
+		}
 	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
@@ -704,6 +719,9 @@ func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
+		if armed == point.Recorded {
+			return
+		}
 	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
@@ -843,6 +861,9 @@ func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
+		if armed == point.Recorded {
+			return
+		}
 	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
@@ -985,6 +1006,9 @@ func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
+		if armed == point.Recorded {
+			return
+		}
 	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
@@ -1130,6 +1154,9 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
+		if armed == point.Recorded {
+			return
+		}
 	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))

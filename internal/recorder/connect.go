@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/waymark-trace/waymark/internal/field"
@@ -38,9 +39,8 @@ func (s *Session) connect(m point.Recordable) error {
 		return nil
 	default:
 	}
-	var all []*recording
-	load(m.State).each(func(r *recording) { all = append(all, r) })
-	store(m.State, append(all, r))
+	all := recordings(m.State)
+	store(m.State, append(slices.Clip(all), r))
 	if err := m.State.SetRecorded(m.Armed, true); err != nil {
 		store(m.State, all)
 		return field.Wrap("recording marker "+m.Name, err)
@@ -51,22 +51,18 @@ func (s *Session) connect(m point.Recordable) error {
 // disconnect takes the session off its markers, and returns how many they were. Passes in progress go on.
 func (s *Session) disconnect() int {
 	s.mu.Lock()
-	recordings := s.recordings
+	ended := s.recordings
 	s.recordings = nil
 	s.mu.Unlock()
 	links.Lock()
 	defer links.Unlock()
-	for state, own := range recordings {
-		var rest []*recording
-		load(state).each(func(r *recording) {
-			if r != own {
-				rest = append(rest, r)
-			}
-		})
+	for state, own := range ended {
+		rest := slices.Clone(recordings(state))
+		rest = slices.DeleteFunc(rest, func(r *recording) bool { return r == own })
 		store(state, rest)
 		if len(rest) == 0 {
 			_ = state.SetRecorded(own.marker.Armed, false) // which reports errors of setting only
 		}
 	}
-	return len(recordings)
+	return len(ended)
 }

@@ -41,18 +41,21 @@ func (s *Session) newPlan(m *point.Recordable) (*plan, error) {
 	for _, a := range d.Arguments {
 		kinds = append(kinds, a.Kind)
 	}
-	offsets, size := layout(kinds)
+	offsets, size := place(kinds)
 	e := &ring.Event{Name: m.Name, Format: m.Format, Size: (size + 7) &^ 7}
 	pl := &plan{
-		session: s, writers: s.file.Writers(), stamp: s.stamp, goid: point.NumberOffset(),
-		size: headerSize + uint64(e.Size), words: uintptr(size / 8), tail: uintptr(size % 8),
+		session: s,
+		layout: layout{
+			writers: s.file.Writers(), stamp: s.stamp, goid: point.NumberOffset(),
+			size: ring.RecordHeader + uint64(e.Size), words: uintptr(size / 8), tail: uintptr(size % 8),
+		},
 	}
 	for i, a := range d.Arguments {
 		e.Fields = append(e.Fields, ring.Field{
 			Name: a.Name, Type: a.Type, Verb: a.Verb, Kind: a.Kind, Offset: offsets[i], Size: ring.SizeOf(a.Kind, int(word)),
 		})
 		if a.Kind.HasLength() {
-			pl.texts = append(pl.texts, text{uintptr(offsets[i])})
+			pl.texts = append(pl.texts, uintptr(offsets[i]))
 		}
 	}
 	room := s.file.MaxRecord()
@@ -71,9 +74,6 @@ func (s *Session) newPlan(m *point.Recordable) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	pl.header = uint64(number) << 32
-	if pl.texts == nil {
-		pl.header |= pl.size
-	}
+	pl.header = ring.HeaderOf(number, pl.size)
 	return pl, nil
 }

@@ -12,69 +12,107 @@ import (
 // it is the owner of the P's rings. norace because one goroutine follows another on a P without anything
 // that the race detector sees.
 //
+// What is written out here is the usual case: one session, arguments of a fixed size, no condition.
+//
 //go:norace
 func record(s *point.State, args unsafe.Pointer) {
 	p := procPin()
 	l := load(s) // invariant 6: pinned before it looks
-	if l == nil {
-		procUnpin()
-		return
-	}
-	if pl := l.first.plan.Load(); pl != nil && len(l.more) == 0 {
-		pl.write(p, args)
-		procUnpin()
-		return
-	}
-	procUnpin()
-	recordMore(s, args)
-}
-
-// recordMore is record where a marker is in several sessions, or was never seen before.
-//
-//go:norace
-func recordMore(s *point.State, args unsafe.Pointer) {
-	for {
-		p := procPin()
-		l := load(s)
-		unknown := false
-		l.each(func(r *recording) { unknown = unknown || r.plan.Load() == nil })
-		if !unknown {
-			l.each(func(r *recording) { r.plan.Load().write(p, args) })
+	if l == nil || uint(p) >= uint(len(l.writers)) {
+		if l != nil && l.known() {
+			l.write(p, args)
 			procUnpin()
 			return
 		}
 		procUnpin()
-		l.each(func(r *recording) {
-			if r.plan.Load() == nil {
-				if err := r.describe(); err != nil {
-					r.session.problem(err)
-				}
+		if l != nil {
+			describe(s, args)
+		}
+		return
+	}
+	w := &l.writers[p]
+	ticks, g := l.stamp()
+	goroutine := numberAt(g, l.goid)
+	since := w.Since(ticks)
+	if !w.Fits(l.size, since, goroutine) {
+		if !w.Begin(l.size, ticks, goroutine) {
+			procUnpin()
+			return
+		}
+		since = 0
+	}
+	room := w.Room()
+	*(*uint64)(room) = l.header | since
+	l.fill(room, args)
+	w.Commit(l.size)
+	procUnpin()
+}
+
+// describe is record where a session has not yet described the marker.
+//
+//go:norace
+//go:noinline
+func describe(s *point.State, args unsafe.Pointer) {
+	for {
+		p := procPin()
+		l := load(s)
+		if l == nil || l.known() {
+			l.write(p, args)
+			procUnpin()
+			return
+		}
+		procUnpin()
+		for _, r := range l.all {
+			if err := r.describe(); err != nil {
+				r.session.problem(err)
 			}
-		})
+		}
+		relist(s)
 	}
 }
 
-// plan is how the events of a marker are written in a session.
-type plan struct {
-	header  uint64 // event's number and, where that is always the same, its size
-	size    uint64 // of a record without texts
-	words   uintptr
-	tail    uintptr // bytes of arguments behind the last whole word
-	goid    uintptr
-	stamp   func() (uint64, uintptr)
-	writers []ring.Writer
-	texts   []text
-	most    uint64 // bytes of a text that are kept
-	filter  *program
+// known reports whether all sessions have described the marker.
+func (l *list) known() bool {
+	for _, r := range l.all {
+		if r.plan.Load() == nil {
+			return false
+		}
+	}
+	return true
+}
 
+// write records an event in all sessions.
+//
+//go:norace
+func (l *list) write(p int, args unsafe.Pointer) {
+	if l == nil {
+		return
+	}
+	for _, r := range l.all {
+		r.plan.Load().write(p, args)
+	}
+}
+
+// layout is how the arguments of a marker are written in a session.
+type layout struct {
+	writers []ring.Writer
+	stamp   func() (ticks uint64, g uintptr)
+	header  uint64  // of a record, but for its time and its texts
+	size    uint64  // of a record without texts
+	words   uintptr // of arguments
+	tail    uintptr // bytes of arguments behind the last whole word
+	goid    uintptr // where the number is in a goroutine's descriptor, 0 when that is not known
+}
+
+// plan is a layout with all that makes it unusual.
+type plan struct {
+	layout
+	texts   []uintptr // where arguments that have a length are
+	most    uint64    // bytes of a text that are kept
+	filter  *program
 	session *Session
 	refused bool
 }
-
-// text is an argument that has a length.
-type text struct{ offset uintptr }
-
-const headerSize = 24
 
 // write records an event. The caller is pinned to P p.
 //
@@ -89,79 +127,78 @@ func (pl *plan) write(p int, args unsafe.Pointer) {
 		w.Filtered()
 		return
 	}
+	size, header, cut := pl.size, pl.header, false
+	for _, at := range pl.texts {
+		n := uint64(*(*uintptr)(unsafe.Add(args, at+word)))
+		if n > pl.most {
+			n, cut = pl.most, true
+		}
+		size += n
+	}
 	if pl.texts != nil {
-		pl.writeTexts(w, args)
-		return
+		size = (size + 7) &^ 7
+		header += ring.HeaderOf(0, size-pl.size)
 	}
 	ticks, g := pl.stamp()
-	if !w.Fits(pl.size) && !w.Turn(pl.size, ticks) {
-		return
-	}
-	room := w.Room()
-	*(*uint64)(room) = pl.header
-	pl.fill(room, args, ticks, g)
-	w.Commit(pl.size)
-}
-
-// fill writes all of a record but its first word and its texts.
-//
-//go:norace
-func (pl *plan) fill(room, args unsafe.Pointer, ticks uint64, g uintptr) {
-	*(*uint64)(unsafe.Add(room, 8)) = ticks
 	goroutine := uint64(0)
 	if pl.goid != 0 {
-		goroutine = *(*uint64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Pointer(&g)), pl.goid))
+		goroutine = numberAt(g, pl.goid)
 	}
-	*(*uint64)(unsafe.Add(room, 16)) = goroutine
-	room = unsafe.Add(room, headerSize)
-	for i := uintptr(0); i < pl.words; i++ {
+	since := w.Since(ticks)
+	if !w.Fits(size, since, goroutine) {
+		if !w.Begin(size, ticks, goroutine) {
+			return
+		}
+		since = 0
+	}
+	room := w.Room()
+	*(*uint64)(unsafe.Add(room, size-8)) = 0 // what is behind the texts
+	pl.fill(room, args)
+	if pl.texts != nil {
+		pl.fillTexts(room, args)
+	}
+	*(*uint64)(room) = header | since
+	w.Commit(size)
+	if cut {
+		w.Truncated()
+	}
+}
+
+// numberAt reads the number of this goroutine.
+func numberAt(g, goid uintptr) uint64 {
+	return *(*uint64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Pointer(&g)), goid))
+}
+
+// fill writes the arguments of a record, but not its texts.
+//
+//go:norace
+func (l *layout) fill(room, args unsafe.Pointer) {
+	room = unsafe.Add(room, ring.RecordHeader)
+	for i := uintptr(0); i < l.words; i++ {
 		*(*uint64)(unsafe.Add(room, i*8)) = *(*uint64)(unsafe.Add(args, i*8))
 	}
-	if pl.tail != 0 {
-		room, args = unsafe.Add(room, pl.words*8), unsafe.Add(args, pl.words*8)
+	if l.tail != 0 {
+		room, args = unsafe.Add(room, l.words*8), unsafe.Add(args, l.words*8)
 		*(*uint64)(room) = 0
-		copy(unsafe.Slice((*byte)(room), pl.tail), unsafe.Slice((*byte)(args), pl.tail))
+		copy(unsafe.Slice((*byte)(room), l.tail), unsafe.Slice((*byte)(args), l.tail))
 	}
 }
 
 // word is a machine word: a text is two, its pointer and its length.
 const word = unsafe.Sizeof(uintptr(0))
 
-// writeTexts records an event that has strings or byte slices among its arguments.
+// fillTexts writes the bytes of texts behind the arguments, and how many they are in the place of
+// their pointers.
 //
 //go:norace
-func (pl *plan) writeTexts(w *ring.Writer, args unsafe.Pointer) {
-	size := pl.size
-	cut := false
-	for i := range pl.texts {
-		n := uint64(*(*uintptr)(unsafe.Add(args, pl.texts[i].offset+word)))
-		if n > pl.most {
-			n, cut = pl.most, true
-		}
-		size += n
-	}
-	size = (size + 7) &^ 7
-	ticks, g := pl.stamp()
-	if !w.Fits(size) && !w.Turn(size, ticks) {
-		return
-	}
-	room := w.Room()
-	*(*uint64)(room) = pl.header | size
-	pl.fill(room, args, ticks, g)
+func (pl *plan) fillTexts(room, args unsafe.Pointer) {
 	to := unsafe.Add(room, pl.size)
-	for i := range pl.texts {
-		from := unsafe.Add(args, pl.texts[i].offset)
+	for _, at := range pl.texts {
+		from := unsafe.Add(args, at)
 		kept := min(uint64(*(*uintptr)(unsafe.Add(from, word))), pl.most)
-		*(*uintptr)(unsafe.Add(room, headerSize+pl.texts[i].offset)) = uintptr(kept)
+		*(*uintptr)(unsafe.Add(room, ring.RecordHeader+at)) = uintptr(kept)
 		copy(unsafe.Slice((*byte)(to), kept), unsafe.Slice(*(**byte)(from), kept))
 		to = unsafe.Add(to, kept)
-	}
-	for end := unsafe.Add(room, size); uintptr(to) < uintptr(end); to = unsafe.Add(to, 1) {
-		*(*byte)(to) = 0
-	}
-	w.Commit(size)
-	if cut {
-		w.Truncated()
 	}
 }
 
@@ -176,8 +213,8 @@ func (pl *plan) lose() {
 	}
 }
 
-// sizes of arguments are those of this platform.
-func layout(kinds []field.Kind) (offsets []int, size int) {
+// place returns where a struct of arguments of these kinds has them on this platform, and its size.
+func place(kinds []field.Kind) (offsets []int, size int) {
 	for _, k := range kinds {
 		align := alignOf(k)
 		size = (size + align - 1) &^ (align - 1)

@@ -17,26 +17,40 @@ type recording struct {
 
 // list is the recordings of one marker. It never changes.
 type list struct {
-	first *recording
-	more  []*recording
+	layout // of the only recording if it is a usual one; without writers otherwise
+	all    []*recording
 }
 
 func load(s *point.State) *list { return (*list)(s.Recordings.Load()) }
 
-func (l *list) each(fn func(*recording)) {
-	if l == nil {
-		return
+// recordings returns those of a marker.
+func recordings(s *point.State) []*recording {
+	if l := load(s); l != nil {
+		return l.all
 	}
-	fn(l.first)
-	for _, r := range l.more {
-		fn(r)
-	}
+	return nil
 }
 
+// store makes them the marker's; links is held.
 func store(s *point.State, all []*recording) {
 	if len(all) == 0 {
 		s.Recordings.Store(nil)
 		return
 	}
-	s.Recordings.Store(unsafe.Pointer(&list{all[0], all[1:]}))
+	l := &list{all: all}
+	if pl := all[0].plan.Load(); len(all) == 1 && pl != nil && pl.isUsual() {
+		l.layout = pl.layout
+	}
+	s.Recordings.Store(unsafe.Pointer(l))
+}
+
+// relist takes notice of a plan that is new.
+func relist(s *point.State) {
+	links.Lock()
+	defer links.Unlock()
+	store(s, recordings(s))
+}
+
+func (pl *plan) isUsual() bool {
+	return !pl.refused && pl.filter == nil && pl.texts == nil && pl.goid != 0
 }

@@ -19,11 +19,12 @@ type cursor struct {
 	batch    []byte // copied and not yet returned, from position on
 	room     []byte // what batch is part of
 
-	events uint64 // the number of the next record
-	missed uint64 // records that were overwritten before they were read
-	last   int64  // time of the last record
-	failed error
-	record Record
+	context context // of the next record
+	events  uint64  // its number
+	missed  uint64  // records that were overwritten before they were read
+	last    int64   // time of the last record
+	failed  error
+	record  Record
 }
 
 func (c *cursor) init(r *Reader, ring uint64) {
@@ -115,7 +116,7 @@ func (c *cursor) enter(r *Reader, start uint64) error {
 		return r.errorf(c.at(), "%d events are said to be before event %d", h.events, c.events)
 	}
 	c.missed += h.events - c.events
-	c.events = h.events
+	c.events, c.context = h.events, h.context
 	c.advance(subHeaderSize)
 	return nil
 }

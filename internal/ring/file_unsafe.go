@@ -96,7 +96,7 @@ func (f *File) Info() Info { return f.info }
 func (f *File) Writers() []Writer { return f.writers }
 
 // MaxRecord returns how many bytes a record can have, its header included.
-func (f *File) MaxRecord() uint64 { return f.g.sub - subHeaderSize }
+func (f *File) MaxRecord() uint64 { return min(f.g.sub-subHeaderSize, maxRecord) }
 
 // Counts calls fn with what each ring's writer has counted by now.
 func (f *File) Counts(fn func(events, full, filtered, truncated uint64)) {

@@ -81,17 +81,41 @@ type subHeader struct {
 	position uint64 // of this sub-buffer: which lap it belongs to
 	events   uint64 // written to the ring before it
 	full     uint64 // lost before it
-	ticks    uint64 // when it was begun
+	context
 }
 
-// A record is a header of two words, with the goroutine's number a third, and arguments; all of it
-// a multiple of 8 bytes. The rest of a sub-buffer is skipped by a word whose event is padding.
+// context is what records behind it share, until the next: what their times count from, and the
+// number of their goroutine, 0 where it is not known.
+type context struct {
+	ticks     uint64
+	goroutine uint64
+}
+
+// A record is a word and arguments, a multiple of 8 bytes in all. The word is
+//
+//	bits  0–31  ticks since those of the context
+//	bits 32–47  its length, in words of 8 bytes
+//	bits 48–63  the event's number in the table, or one of those below
+//
+// Events of one goroutine mostly follow each other, and soon: so a record is 16 bytes less than one that
+// has it all.
 const (
-	subHeaderSize = 32
-	recordHeader  = 24
-	padding       = 1<<32 - 1
-	maxEvents     = 1 << 20
+	subHeaderSize = 40
+	contextSize   = 8 + 16
+
+	padding    = 0xffff // the rest of the sub-buffer; the length is that of this word
+	newContext = 0xfffe // a context follows
+	maxEvents  = 0xfff0
+
+	maxRecord = 0xffff * 8
+	timeBits  = 32
 )
+
+// RecordHeader is what a record has besides its arguments.
+const RecordHeader = 8
+
+// header word of a record without its time.
+func recordWord(event, size uint64) uint64 { return event<<48 | size/8<<timeBits }
 
 // Mode says what happens when a ring is full.
 type Mode uint32

@@ -54,30 +54,21 @@ func (r *Reader) Next(ring int) (*Record, error) {
 // parse reads the first record of the batch. It reports false for what is none.
 func (c *cursor) parse(r *Reader) (bool, error) {
 	word := order.Uint64(c.batch) // the batch is a multiple of 8 bytes
-	size, number := word&math.MaxUint32, word>>32
-	if size%8 != 0 || size == 0 || size > uint64(len(c.batch)) {
+	size, number := word>>timeBits&0xffff*8, word>>48
+	if size == 0 || size > uint64(len(c.batch)) {
 		return false, r.errorf(c.at(), "a record of %d bytes, %d are left", size, len(c.batch))
 	}
-	if number == padding {
-		c.advance(size)
-		return false, nil
-	}
 	if number >= uint64(len(r.events)) {
-		if _, err := r.Events(); err != nil {
-			return false, err
-		}
-		if number >= uint64(len(r.events)) {
-			return false, r.errorf(c.at(), "event %d of %d", number, len(r.events))
-		}
+		return false, c.parseOther(r, number, size)
 	}
 	e := r.events[number]
-	if size < recordHeader+uint64(e.Size) {
-		return false, r.errorf(c.at(), "a record of %d bytes, of event %.80q, which has %d", size, e.Name, recordHeader+e.Size)
+	if size < RecordHeader+uint64(e.Size) {
+		return false, r.errorf(c.at(), "a record of %d bytes, of event %.80q, which has %d", size, e.Name, RecordHeader+e.Size)
 	}
 	rec := &c.record
 	rec.Event, rec.Number = e, c.events
-	rec.Ticks, rec.Goroutine = order.Uint64(c.batch[8:]), order.Uint64(c.batch[16:])
-	rec.Args = c.batch[recordHeader:size:size]
+	rec.Ticks, rec.Goroutine = c.context.ticks+(word&math.MaxUint32), c.context.goroutine
+	rec.Args = c.batch[RecordHeader:size:size]
 	old := c.position < c.skip
 	c.events++
 	c.advance(size)
@@ -87,6 +78,26 @@ func (c *cursor) parse(r *Reader) (bool, error) {
 	c.last = max(c.last, r.converter.Monotonic(rec.Ticks))
 	rec.Monotonic = c.last
 	return true, nil
+}
+
+// parseOther reads what is no event that was known by now.
+func (c *cursor) parseOther(r *Reader, number, size uint64) error {
+	switch {
+	case number == padding && size == 8: // all that is left, which was copied with it
+		c.advance(uint64(len(c.batch)))
+		return nil
+	case number == newContext && size == contextSize:
+		c.context = context{order.Uint64(c.batch[8:]), order.Uint64(c.batch[16:])}
+		c.advance(size)
+		return nil
+	}
+	if _, err := r.Events(); err != nil {
+		return err
+	}
+	if number >= uint64(len(r.events)) {
+		return r.errorf(c.at(), "event %d of %d, in a record of %d bytes", number, len(r.events), size)
+	}
+	return nil
 }
 
 // Consume gives back the space of what Next returned of a ring. In a ring that discards, events

@@ -19,10 +19,12 @@ type writer struct {
 	data  unsafe.Pointer
 	mask  uint64
 
-	control  *control
+	context context // of the next record
+	events  uint64
+	control *control
+
 	consumed *uint64
 	sub      uint64
-	events   uint64
 	mode     Mode
 }
 
@@ -33,9 +35,17 @@ func (w *Writer) init(f *File, ring uint64) {
 	}
 }
 
-// Fits reports whether the current sub-buffer has room for size bytes, a multiple of 8 with the
-// record's header.
-func (w *Writer) Fits(size uint64) bool { return w.at+size <= w.limit }
+// HeaderOf returns the first word of records of an event of size bytes, but for the time that Since returns.
+func HeaderOf(event int, size uint64) uint64 { return recordWord(uint64(event), size) }
+
+// Since returns the time of a record in the context that is.
+func (w *Writer) Since(ticks uint64) uint64 { return ticks - w.context.ticks }
+
+// Fits reports whether a record of size bytes can be written at once: the sub-buffer has room
+// for it, and the context is its own. If not, Begin makes it so.
+func (w *Writer) Fits(size, since, goroutine uint64) bool {
+	return w.at+size <= w.limit && since>>timeBits == 0 && w.context.goroutine == goroutine
+}
 
 // Room is where the next record goes, once it fits. A record that is not committed never happened.
 func (w *Writer) Room() unsafe.Pointer { return unsafe.Add(w.data, uintptr(w.at&w.mask)) }
@@ -43,16 +53,32 @@ func (w *Writer) Room() unsafe.Pointer { return unsafe.Add(w.data, uintptr(w.at&
 // Commit publishes the record of size bytes that was written where Room said.
 func (w *Writer) Commit(size uint64) {
 	w.at += size
-	publish(&w.events, w.events+1)
+	w.count()
 	publish(&w.control.head, w.at) // invariant 2: behind all of the record
 }
 
-// Turn begins the next sub-buffer for a record of size bytes that did not fit; ticks is when. It
-// reports false, and has counted the event as lost, when there is none to be had.
+// Begin makes room for a record of size bytes of which the time is the context's. It reports
+// false, and has counted the event as lost, when there is none to be had.
 //
 //go:noinline
 //go:norace
-func (w *Writer) Turn(size, ticks uint64) bool {
+func (w *Writer) Begin(size, ticks, goroutine uint64) bool {
+	c := context{ticks, goroutine}
+	if w.at+contextSize+size > w.limit {
+		return w.turn(size, c)
+	}
+	room := w.Room()
+	*(*uint64)(room) = recordWord(newContext, contextSize)
+	*(*context)(unsafe.Add(room, 8)) = c
+	w.context = c
+	w.at += contextSize // published together with the record
+	return true
+}
+
+// turn begins the next sub-buffer, in a context.
+//
+//go:norace
+func (w *Writer) turn(size uint64, c context) bool {
 	next := w.limit // 0 at first
 	if size > w.sub-subHeaderSize {
 		w.lose()
@@ -69,12 +95,11 @@ func (w *Writer) Turn(size, ticks uint64) bool {
 		fence()
 	}
 	if w.at < next {
-		*(*uint64)(unsafe.Add(w.data, uintptr(w.at&w.mask))) = padding<<32 | (next - w.at)
+		*(*uint64)(w.Room()) = recordWord(padding, 8)
 	}
 	h := (*subHeader)(unsafe.Add(w.data, uintptr(next&w.mask)))
-	h.position, h.events, h.full, h.ticks = next, w.events, w.control.full, ticks
-	w.at, w.limit = next+subHeaderSize, next+w.sub
-	publish(&w.control.events, w.events)
+	h.position, h.events, h.full, h.context = next, w.events, w.control.full, c
+	w.at, w.limit, w.context = next+subHeaderSize, next+w.sub, c
 	publish(&w.control.head, w.at)
 	return true
 }

@@ -87,6 +87,9 @@ func (m *Marker{{.N}}{{.TypeArgs}}) fire({{.Params}}) {
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
+		if armed == point.Recorded {
+			return
+		}
 	}
 	if armed&kernelHalf != 0 && pass.point.stub != 0 {
 		pass.point.callStub(unsafe.Pointer(&pass.record))
