@@ -8,8 +8,8 @@ import (
 // cursor is how far one ring was read.
 type cursor struct {
 	control  *control
-	consumed *uint64 // nil when it cannot be written
-	given    *uint64 // the same word, to read
+	consumed *consumed // nil when it cannot be written
+	given    *consumed // the same, to read
 	data     []byte
 	offset   uint64 // of data in the file
 
@@ -29,11 +29,11 @@ type cursor struct {
 
 func (c *cursor) init(r *Reader, ring uint64) {
 	c.control = (*control)(r.at(r.g.controlAt(ring)))
-	c.given = (*uint64)(r.at(r.g.consumedAt(ring)))
+	c.given = (*consumed)(r.at(r.g.consumedAt(ring)))
 	c.offset = r.g.dataAt(ring)
 	c.data = r.memory[c.offset:][:r.g.ringSize()]
 	if r.words != nil {
-		c.consumed = (*uint64)(unsafe.Pointer(&r.words[r.g.consumedAt(ring)-r.g.consumedAt(0)]))
+		c.consumed = (*consumed)(unsafe.Pointer(&r.words[r.g.consumedAt(ring)-r.g.consumedAt(0)]))
 	}
 }
 
@@ -42,7 +42,7 @@ func (c *cursor) floor(g *geometry) uint64 {
 	if g.mode == Overwrite {
 		return atomic.LoadUint64(&c.control.oldest)
 	}
-	return atomic.LoadUint64(c.given) &^ (g.sub - 1)
+	return atomic.LoadUint64(&c.given.position) &^ (g.sub - 1)
 }
 
 // attempts is how often a writer may overtake the reader in one call before it is told that there
@@ -56,7 +56,7 @@ func (c *cursor) fill(r *Reader) (bool, error) {
 		c.started = true
 		c.position = c.floor(g)
 		if g.mode == Discard {
-			c.skip = atomic.LoadUint64(c.given)
+			c.skip = atomic.LoadUint64(&c.given.position)
 			c.events = noEvents
 		}
 	}

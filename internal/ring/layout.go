@@ -72,8 +72,14 @@ type control struct {
 	oldest    uint64 // what is before it is being overwritten, or was
 	full      uint64 // events lost because there was no room
 	filtered  uint64 // events that a filter kept out
-	truncated uint64 // arguments that were cut
-	events    uint64 // events written
+	truncated uint64 // events of which a text was cut
+}
+
+// consumed is what a ring's reader says, the position last.
+type consumed struct {
+	position uint64 // what is before it may be overwritten
+	events   uint64 // how many of the ring's were read, at the position at
+	at       uint64
 }
 
 // subHeader begins every sub-buffer.

@@ -107,7 +107,14 @@ func (r *Reader) Consume(ring int) error {
 	if c.consumed == nil || c.position < c.skip {
 		return nil
 	}
-	return r.guard(func() error { atomic.StoreUint64(c.consumed, c.position); return nil })
+	return r.guard(func() error {
+		if c.events != noEvents {
+			atomic.StoreUint64(&c.consumed.events, c.events)
+			atomic.StoreUint64(&c.consumed.at, c.position)
+		}
+		atomic.StoreUint64(&c.consumed.position, c.position)
+		return nil
+	})
 }
 
 // Counts says how many events of a ring there were. Once nothing is written any more and all was read, an event
@@ -127,6 +134,9 @@ func (r *Reader) Counts(ring int) (n Counts, err error) {
 		n.Full = atomic.LoadUint64(&c.control.full)
 		n.Filtered = atomic.LoadUint64(&c.control.filtered)
 		n.Truncated = atomic.LoadUint64(&c.control.truncated)
+		if c.events == noEvents && atomic.LoadUint64(&c.given.at) == c.position {
+			n.Read = atomic.LoadUint64(&c.given.events) // an earlier reader has read it to the end of a sub-buffer
+		}
 		return nil
 	})
 	n.Missed = c.missed

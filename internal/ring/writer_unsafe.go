@@ -100,8 +100,7 @@ func (w *Writer) turn(size uint64, c context) bool {
 	h := (*subHeader)(unsafe.Add(w.data, uintptr(next&w.mask)))
 	h.position, h.events, h.full, h.context = next, w.events, w.control.full, c
 	w.at, w.limit, w.context = next+subHeaderSize, next+w.sub, c
-	publish(&w.control.head, w.at)
-	return true
+	return true // published together with the record
 }
 
 func (w *Writer) lose() { publish(&w.control.full, w.control.full+1) }
