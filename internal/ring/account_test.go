@@ -134,7 +134,7 @@ func hurry(goroutines, each int, between func(g int)) uint64 {
 	return marked.Load()
 }
 
-var grown []byte
+var grown atomic.Pointer[[]byte]
 
 // What was received and what was lost is what was marked, whatever happens meanwhile.
 func TestAccounting(t *testing.T) {
@@ -163,7 +163,8 @@ func TestAccounting(t *testing.T) {
 		{name: "overwrite tiny", o: recorder.Options{Size: uint64(gomaxprocs) << 11, Mode: ring.Overwrite}, goroutines: 4},
 		{name: "1000 goroutines", o: recorder.Options{Size: 1 << 20}, goroutines: 1000, pause: time.Millisecond, between: func(int) { runtime.Gosched() }},
 		{name: "garbage", o: recorder.Options{Size: 1 << 20, Mode: ring.Overwrite}, goroutines: 8, between: func(g int) {
-			grown = make([]byte, 1<<20)
+			b := make([]byte, 1<<20)
+			grown.Store(&b)
 			if g == 0 {
 				runtime.GC()
 			}

@@ -7,7 +7,8 @@ import (
 
 // Writer writes one ring. Its owner is whoever is pinned to the P of its number, and nobody else
 // calls its methods: that is what makes plain stores enough. It allocates nothing, waits
-// for nobody and trusts nothing that a reader can write.
+// for nobody and trusts nothing that a reader can write. The race detector does not see that owners follow each
+// other; it is not told of these methods.
 type Writer struct {
 	writer
 	_ [128 - unsafe.Sizeof(writer{})%128]byte // no two in one cache line, nor in the pair that a processor fetches
@@ -39,18 +40,26 @@ func (w *Writer) init(f *File, ring uint64) {
 func HeaderOf(event int, size uint64) uint64 { return recordWord(uint64(event), size) }
 
 // Since returns the time of a record in the context that is.
+//
+//go:norace
 func (w *Writer) Since(ticks uint64) uint64 { return ticks - w.context.ticks }
 
 // Fits reports whether a record of size bytes can be written at once: the sub-buffer has room
 // for it, and the context is its own. If not, Begin makes it so.
+//
+//go:norace
 func (w *Writer) Fits(size, since, goroutine uint64) bool {
 	return w.at+size <= w.limit && since>>timeBits == 0 && w.context.goroutine == goroutine
 }
 
 // Room is where the next record goes, once it fits. A record that is not committed never happened.
+//
+//go:norace
 func (w *Writer) Room() unsafe.Pointer { return unsafe.Add(w.data, uintptr(w.at&w.mask)) }
 
 // Commit publishes the record of size bytes that was written where Room said.
+//
+//go:norace
 func (w *Writer) Commit(size uint64) {
 	w.at += size
 	w.count()
@@ -103,8 +112,13 @@ func (w *Writer) turn(size uint64, c context) bool {
 	return true // published together with the record
 }
 
+//go:norace
 func (w *Writer) lose() { publish(&w.control.full, w.control.full+1) }
 
 // Filtered counts an event that a filter kept out, and Truncated an argument that was cut.
-func (w *Writer) Filtered()  { publish(&w.control.filtered, w.control.filtered+1) }
+//
+//go:norace
+func (w *Writer) Filtered() { publish(&w.control.filtered, w.control.filtered+1) }
+
+//go:norace
 func (w *Writer) Truncated() { publish(&w.control.truncated, w.control.truncated+1) }
