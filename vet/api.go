@@ -94,7 +94,8 @@ func method(info *types.Info, call *ast.CallExpr) (*ast.SelectorExpr, *api, stri
 // isSimple reports whether a call is a simple marker.
 func isSimple(info *types.Info, call *ast.CallExpr) bool {
 	fn := typeutil.StaticCallee(info, call)
-	return fn != nil && fn.Pkg() != nil && fn.Pkg().Path() == module+"simple" && strings.HasPrefix(fn.Name(), "Mark") && len(call.Args) >= 2
+	return fn != nil && fn.Pkg() != nil && fn.Pkg().Path() == module+"simple" &&
+		(strings.HasPrefix(fn.Name(), "Mark") || strings.HasPrefix(fn.Name(), "Anchor")) && len(call.Args) >= 2
 }
 
 // knows reports whether a package can have to do with points: it, or something it imports,

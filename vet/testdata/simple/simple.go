@@ -25,6 +25,7 @@ func good(n int, s string, r *http.Request, v pair, m map[string]int, e error) {
 	simple.Mark4("simple:kinds", "%v %p %v %v", v, r, m, e)
 	simple.Mark4("simple:fields", "%d %d %d %d", v.a, v.arr[2], global.b, (v.b))
 	simple.Mark2("simple:constants", "%d %s", 3, "x")
+	simple.Anchor1("simple:anchored", "n %d", n)
 }
 
 func bad(n int, s string, p *pair, v pair, l []int, m map[string]int) {
@@ -32,6 +33,7 @@ func bad(n int, s string, p *pair, v pair, l []int, m map[string]int) {
 	simple.Mark1("simple::x", "n %d", n)       // want `component is empty`
 	simple.Mark1(s, "n %d", n)                 // want `the name of a simple marker is a constant`
 	simple.Mark1("simple:x", s, n)             // want `the format of a simple marker is a constant`
+	simple.Anchor1("simple:x", "%d", p.a)      // want `p\.a leaves its nil check behind`
 	simple.Mark1("simple:x", "%d %d", n)       // want `2 verbs for 1 arguments`
 	simple.Mark1("simple:x", "%s", n)          // want `%s cannot print n, which is int`
 	simple.Mark1("simple:x", "%d", p.a)        // want `p\.a leaves its nil check behind`
