@@ -22,9 +22,11 @@ type simpleFile struct {
 	records []simplesection.Record
 	marks   []place.Mark
 	reasons []error // for each mark why it has no place, by who linked it
-	info    *debuginfo.File
-	found   []place.Found
-	err     error // why nothing is known of places
+	// functions are for each mark what link calls the function that it is in, "" when it did not say.
+	functions []string
+	info      *debuginfo.File
+	found     []place.Found
+	err       error // why nothing is known of places
 }
 
 // simpleMarkers returns the simple markers of an open file. What is wrong with single records, or
@@ -59,7 +61,7 @@ func (s *simpleFile) read() bool {
 	if err != nil {
 		s.file.Problems = append(s.file.Problems, err)
 	}
-	s.marks, s.reasons = make([]place.Mark, len(records)), make([]error, len(records))
+	s.marks, s.reasons, s.functions = make([]place.Mark, len(records)), make([]error, len(records)), make([]string, len(records))
 	for i, r := range records {
 		s.marks[i] = place.Mark{File: r.File, Line: r.Line}
 		if p, ok := places[r]; ok {
@@ -80,6 +82,7 @@ func (s *simpleFile) read() bool {
 func (s *simpleFile) linked(i int, p simplesection.Place) {
 	m := &s.marks[i]
 	m.Proven, m.Functions = true, p.Functions
+	s.functions[i] = p.Function()
 	for _, a := range p.Addresses {
 		m.At = append(m.At, place.Address{Address: a})
 	}
@@ -247,6 +250,10 @@ func (s *simpleFile) nameFunctions(markers []*Marker) {
 		return
 	}
 	for i, m := range markers {
+		if s.functions[i] != "" {
+			m.Simple.Function = s.functions[i] // link knows
+			continue
+		}
 		m.Simple.Function = functions.Of(s.records[i].File, s.records[i].Line)
 	}
 }

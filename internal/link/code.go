@@ -24,6 +24,9 @@ func (o *optimized) code() schema.Code {
 // restoreCode makes the image what it was before an earlier link --optimize: every link begins
 // with what the compiler wrote.
 func (img *image) restoreCode() error {
+	if img.anchor.addr == 0 {
+		return nil
+	}
 	t, err := img.readSections()
 	if err != nil {
 		return err

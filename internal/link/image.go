@@ -86,7 +86,11 @@ func openImage(data []byte) (img *image, err error) {
 	if err := img.readRelocations(); err != nil {
 		return nil, err
 	}
-	return img, img.findAnchor()
+	// Without an anchor there may be simple markers.
+	if err := img.findAnchor(); err != nil && !errors.Is(err, ErrNoMarkers) {
+		return nil, err
+	}
+	return img, nil
 }
 
 // readRelocations notes what the dynamic loader will store: in a position independent

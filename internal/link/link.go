@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/schema"
@@ -15,6 +18,7 @@ type Report struct {
 	Path      string
 	Unchanged bool // the file was linked already, byte for byte like this
 	Markers   []ReportMarker
+	Simple    []ReportSimple
 	Sites     []SiteReport // with Options.Optimize: what became of each
 	Warnings  []string
 }
@@ -32,6 +36,18 @@ const maxFile = 4 << 30
 type Options struct {
 	Optimize bool // rewrite the sites that can be proved to be nothing else
 	NoWatch  bool // with Optimize: do not watch for kernel tracers
+
+	// Sources are directories in which the modules of the program are, where simple markers are
+	// looked for: they are in the source alone. The working directory's is among them.
+	Sources []string
+	// Overlay has the source files that others were replaced by: go build -overlay.
+	Overlay map[string]string
+	// Built is when the program was built, the time of the file when it is zero: a source file
+	// that is younger is refused.
+	Built time.Time
+	// Simple says that the program has simple markers, so that one without debugging
+	// information is warned of.
+	Simple bool
 }
 
 // File links the executable at path with no options: see FileWith.
@@ -73,6 +89,9 @@ func linkFile(path, out string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Built.IsZero() {
+		o.Built = info.ModTime()
+	}
 	linked, report, err := LinkWith(data, o)
 	if err != nil {
 		return nil, err
@@ -99,15 +118,15 @@ func LinkWith(data []byte, o Options) ([]byte, *Report, error) {
 	if err := img.restoreCode(); err != nil {
 		return nil, nil, err
 	}
+	if img.anchor.addr == 0 {
+		return img.linkSimple(o)
+	}
 	markers, err := img.findMarkers()
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(markers) == 0 {
-		if late := madeText(img.madeMarkers()); late != "" {
-			return nil, nil, fmt.Errorf("%w: %s", ErrMadeLate, late)
-		}
-		return nil, nil, ErrNoMarkers
+		return img.linkSimple(o)
 	}
 	if n := int(img.anchor.stubs); len(markers) > n {
 		return nil, nil, fmt.Errorf("%w: %d markers or more, %d stubs; split the program, or mark with fewer markers and more arguments", ErrTooMany, len(markers), n)
@@ -126,7 +145,7 @@ func LinkWith(data []byte, o Options) ([]byte, *Report, error) {
 		}
 		doc.Code = opt.code()
 	}
-	linked, err := img.write(doc, opt, o)
+	linked, simple, err := img.write(doc, opt, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,10 +156,43 @@ func LinkWith(data []byte, o Options) ([]byte, *Report, error) {
 	if opt != nil {
 		report.Sites = opt.report
 	}
+	if simple != nil {
+		report.Simple, report.Warnings = simple.report, append(report.Warnings, simple.warnings...)
+	}
 	for _, m := range doc.Markers {
 		report.Markers = append(report.Markers, ReportMarker{m.Provider + ":" + m.Name, m})
 	}
 	return linked, report, nil
+}
+
+// linkSimple returns the linked form of an executable that has no markers but simple ones.
+func (img *image) linkSimple(o Options) ([]byte, *Report, error) {
+	none := ErrNoMarkers
+	if img.anchor.addr != 0 {
+		if late := madeText(img.madeMarkers()); late != "" {
+			none = fmt.Errorf("%w: %s", ErrMadeLate, late)
+		}
+	}
+	t, err := img.readSections()
+	if err != nil {
+		return nil, nil, none
+	}
+	base := img.unlinkedSize(t)
+	s, err := img.simple(t, o, base)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s == nil || s.sections[1] == nil {
+		if s != nil && s.warnings != nil {
+			none = fmt.Errorf("%w; %s", none, strings.Join(s.warnings, "; "))
+		}
+		return nil, nil, none
+	}
+	linked, err := t.finish(s.write(slices.Clone(img.data[:base]), t))
+	if err != nil {
+		return nil, nil, err
+	}
+	return linked, &Report{Simple: s.report, Warnings: s.warnings}, nil
 }
 
 // replaceFile writes data to a temporary file beside path, with what can be kept of the file

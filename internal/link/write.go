@@ -4,9 +4,11 @@ import (
 	"debug/elf"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/schema"
+	"github.com/waymark-trace/waymark/internal/simplesection"
 )
 
 // The names and the order of what link adds. bcc finds .note.stapsdt only behind .probes and
@@ -25,12 +27,16 @@ const (
 
 // write returns the linked file: the old one with a stub in every marker, then the new
 // sections, then the new section header table.
-func (img *image) write(doc *schema.Document, opt *optimized, o Options) ([]byte, error) {
+func (img *image) write(doc *schema.Document, opt *optimized, o Options) ([]byte, *simples, error) {
 	t, err := img.readSections()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	base := img.unlinkedSize(t)
+	simple, err := img.simple(t, o, base)
+	if err != nil {
+		return nil, nil, err
+	}
 	doc.BaseSize = base
 	out := make([]byte, base, base+int64(len(t.headers)+8)*sectionHeaderSize+int64(len(doc.Markers))*512+(64<<10))
 	copy(out, img.data)
@@ -38,62 +44,78 @@ func (img *image) write(doc *schema.Document, opt *optimized, o Options) ([]byte
 		marker := m.Counter - markerabi.OffArmed
 		off, ok := img.fileOffset(marker+markerabi.OffStub, 8)
 		if !ok || int64(off)+8 > base {
-			return nil, fmt.Errorf("%w: marker at 0x%x is not in the file", ErrLayout, marker)
+			return nil, nil, fmt.Errorf("%w: marker at 0x%x is not in the file", ErrLayout, marker)
 		}
 		le.PutUint64(out[off:], m.Location-(marker+markerabi.OffStub))
 	}
 
 	baseAddr, err := img.addBase(t)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := img.addProbes(t, doc); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	foreign, err := img.takeForeignNotes(t)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	notes, err := img.notes(doc, baseAddr, foreign)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out = t.appendData(out, noteSection, elf.SHT_NOTE, notes)
 	text, err := schema.Encode(doc)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out = t.appendData(out, schema.Section, elf.SHT_PROGBITS, text)
 	if out, err = img.writeSites(out, t, opt, o); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return t.finish(out)
+	out, err = t.finish(simple.write(out, t))
+	return out, simple, err
 }
 
 // unlinkedSize returns the size that the file had before it was linked, or its size now when
 // it was not or has been rearranged since, by strip for one.
 func (img *image) unlinkedSize(t *table) int64 {
 	now := int64(len(img.data))
-	i := t.index(schema.Section)
-	if i < 0 || t.index(baseSection) < 0 || t.index(probesSection) < 0 || t.index(probesSection) > t.index(noteSection) {
-		return now
-	}
-	doc, err := schema.Decode(t.contents(img.data, i))
-	if err != nil || doc.BaseSize <= 0 || doc.BaseSize > now || t.offset < uint64(doc.BaseSize) {
+	base := img.baseSize(t)
+	if base <= 0 || base > now || t.offset < uint64(base) {
 		return now
 	}
 	for j, h := range t.headers {
-		ours := t.names[j] == noteSection || t.names[j] == schema.Section || t.names[j] == markerabi.SitesSection || j == t.strings
-		if !ours && h.typ() != elf.SHT_NOBITS && h.typ() != elf.SHT_NULL && h.offset()+h.size() > uint64(doc.BaseSize) {
+		ours := slices.Contains(appended, t.names[j]) || j == t.strings
+		if !ours && h.typ() != elf.SHT_NOBITS && h.typ() != elf.SHT_NULL && h.offset()+h.size() > uint64(base) {
 			return now
 		}
 	}
 	for _, p := range img.loads {
-		if p.Off+p.Filesz > uint64(doc.BaseSize) {
+		if p.Off+p.Filesz > uint64(base) {
 			return now
 		}
 	}
-	return doc.BaseSize
+	return base
+}
+
+// appended are the sections whose contents link appends.
+var appended = []string{noteSection, schema.Section, markerabi.SitesSection, simplesection.Section, simplesection.PlaceSection}
+
+// baseSize returns the size of the file before link, as an earlier link noted it; 0 for none.
+func (img *image) baseSize(t *table) int64 {
+	if i := t.index(schema.Section); i >= 0 && t.index(baseSection) >= 0 && t.index(probesSection) >= 0 && t.index(probesSection) < t.index(noteSection) {
+		if doc, err := schema.Decode(t.contents(img.data, i)); err == nil {
+			return doc.BaseSize
+		}
+		return 0
+	}
+	if i := t.index(simplesection.PlaceSection); i >= 0 {
+		if doc, err := simplesection.DecodePlaces(t.contents(img.data, i)); err == nil {
+			return doc.BaseSize
+		}
+	}
+	return 0
 }
 
 func (img *image) fileOffset(addr, n uint64) (uint64, bool) {

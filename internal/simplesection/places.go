@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/waymark-trace/waymark/sdt"
 )
@@ -35,8 +36,8 @@ type Marker struct {
 
 // Place is where a marker is in the code.
 type Place struct {
-	// Functions are those that the marker is in, as symbols call them, without what they are
-	// inlined into: "main.(*cache).get", "main.sum[...]".
+	// Functions are those that the marker is in, as symbols call them: one, unless it is generic,
+	// or a literal of one that is inlined. "main.(*cache).get", "main.sum[go.shape.int]".
 	Functions []string `json:"functions,omitempty"`
 	Rule      Rule     `json:"rule"`
 	// File and Line are of what stands for the marker in the line table: its own line, or that
@@ -49,6 +50,18 @@ type Place struct {
 	// Reason says why there is no place: no address is known that is executed if and only if
 	// the marker is passed. It must not be looked for by its line then.
 	Reason string `json:"reason,omitempty"`
+}
+
+// Function returns what to call the function that the marker is in, "" when it is in none.
+func (p *Place) Function() string {
+	if len(p.Functions) == 0 {
+		return ""
+	}
+	name := p.Functions[0]
+	if i, j := strings.IndexByte(name, '['), strings.LastIndexByte(name, ']'); i >= 0 && j > i {
+		name = name[:i] + "[...]" + name[j+1:]
+	}
+	return name
 }
 
 // Rule says what of the source stands for a marker in the code.

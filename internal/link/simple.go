@@ -1,0 +1,165 @@
+package link
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waymark-trace/waymark/internal/gosource"
+	"github.com/waymark-trace/waymark/internal/simpleplace"
+	"github.com/waymark-trace/waymark/internal/simplesection"
+	"github.com/waymark-trace/waymark/internal/simplesource"
+)
+
+// ReportSimple is one simple marker of the report.
+type ReportSimple struct {
+	simplesection.Marker
+	// Dropped says that it is in a function of which no code is in the program. It has no
+	// record.
+	Dropped bool
+}
+
+// simples are the simple markers of a program.
+type simples struct {
+	sections [2][]byte // contents of the records' section and of that of the places
+	report   []ReportSimple
+	warnings []string
+}
+
+// errNoDebug says why there is nothing to find simple markers by.
+var errNoDebug = errors.New("it has no debugging information, by which simple markers are found")
+
+// module is the path of the module that package simple is in.
+var module = strings.TrimSuffix(simplesource.Path, "/simple")
+
+// simple finds the simple markers of the program, nil when it has none and had none.
+func (img *image) simple(t *table, o Options, base int64) (*simples, error) {
+	old, foreign, err := img.simpleSections(t)
+	if err != nil {
+		return nil, err
+	}
+	info, err := buildinfo.Read(bytes.NewReader(img.data))
+	if err != nil {
+		return nil, ErrNotGo
+	}
+	uses := info.Main.Path == module
+	for _, d := range info.Deps {
+		uses = uses || d.Path == module
+	}
+	if !uses {
+		return nil, nil
+	}
+	s := new(simples)
+	result, err := img.findSimple(gosource.New(info, gosource.Options{Dirs: o.Sources, Work: ".", Overlay: o.Overlay, Built: o.Built}), s)
+	switch {
+	case err != nil && old != nil:
+		// The code is what it was, so what an earlier link found holds.
+		s.warnings = nil
+		return s, s.keep(old, foreign, base)
+	case errors.Is(err, errNoDebug):
+		if o.Simple {
+			s.warnings = append(s.warnings, "its simple markers have no records: "+err.Error()+" (-ldflags=-w and -s leave it out); strip the program after it is linked instead")
+			return s, nil
+		}
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	if len(result.Found) == 0 && len(result.Refused) > 0 && old != nil {
+		s.warnings = nil
+		return s, s.keep(old, foreign, base)
+	}
+	doc := &simplesection.Document{}
+	for _, f := range result.Found {
+		m, problem := record(f)
+		if problem != "" {
+			s.warnings = append(s.warnings, fmt.Sprintf("%s:%d: a simple marker has no record: %s", f.Source.Name, f.Line, problem))
+			continue
+		}
+		doc.Markers = append(doc.Markers, m)
+	}
+	for _, f := range result.Dropped {
+		m, _ := record(f)
+		s.report = append(s.report, ReportSimple{m, true})
+	}
+	if doc.Markers == nil && old == nil {
+		if s.warnings == nil && s.report == nil {
+			return nil, nil
+		}
+		return s, nil
+	}
+	return s, s.keep(doc, foreign, base)
+}
+
+// simpleSections returns what an earlier link wrote, nil for nothing, and the records of C code.
+func (img *image) simpleSections(t *table) (old *simplesection.Document, foreign []byte, err error) {
+	if i := t.index(simplesection.Section); i >= 0 {
+		foreign = t.contents(img.data, i)
+	}
+	if i := t.index(simplesection.PlaceSection); i >= 0 {
+		old, err = simplesection.DecodePlaces(t.contents(img.data, i))
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w: section %s: %w", ErrLayout, simplesection.PlaceSection, err)
+		}
+		if old.Foreign > int64(len(foreign)) {
+			return nil, nil, fmt.Errorf("%w: section %s has lost records", ErrLayout, simplesection.Section)
+		}
+		foreign = foreign[:old.Foreign]
+	}
+	if len(foreign) > 0 && foreign[len(foreign)-1] != 0 {
+		return nil, nil, fmt.Errorf("%w: its own section %s is cut off", ErrLayout, simplesection.Section)
+	}
+	return old, slices.Clip(foreign), nil
+}
+
+// keep makes the sections of a document.
+func (s *simples) keep(doc *simplesection.Document, foreign []byte, base int64) error {
+	doc.BaseSize, doc.Foreign = base, int64(len(foreign))
+	records := foreign
+	for _, m := range doc.Markers {
+		var err error
+		if records, err = simplesection.Append(records, m.Record); err != nil {
+			return err
+		}
+		s.report = append(s.report, ReportSimple{m, false})
+	}
+	if len(records) > simplesection.MaxSize {
+		return fmt.Errorf("%w: its simple markers need %d bytes, at most %d are read", ErrTooMany, len(records), simplesection.MaxSize)
+	}
+	places, err := simplesection.EncodePlaces(doc)
+	if err != nil {
+		return err
+	}
+	s.sections = [2][]byte{records, places}
+	return nil
+}
+
+// record makes the record of a marker, or says why it has none.
+func record(f *simpleplace.Found) (m simplesection.Marker, problem string) {
+	m.Record = simplesection.Record{
+		Name: f.Marker.Name, File: f.Source.Name, Line: f.Line,
+		Description: f.Description, Variables: strings.Join(f.Variables, ", "),
+	}
+	m.Place = f.Place
+	if f.Problem != "" {
+		return m, f.Problem
+	}
+	if _, err := simplesection.Append(nil, m.Record); err != nil {
+		return m, err.Error()
+	}
+	return m, ""
+}
+
+// write appends the sections of the simple markers. Those of an earlier link are written
+// over: sections keep their index.
+func (s *simples) write(out []byte, t *table) []byte {
+	if s == nil || s.sections[1] == nil {
+		return out
+	}
+	out = t.appendData(out, simplesection.Section, elf.SHT_PROGBITS, s.sections[0])
+	return t.appendData(out, simplesection.PlaceSection, elf.SHT_PROGBITS, s.sections[1])
+}

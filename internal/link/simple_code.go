@@ -1,0 +1,60 @@
+package link
+
+import (
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/waymark-trace/waymark/internal/simpleplace"
+)
+
+// decodeSimple decodes an instruction for package simpleplace.
+func decodeSimple(text []byte, addr uint64) (out simpleplace.Instruction, ok bool) {
+	in, ok := decode(text)
+	if !ok {
+		return out, false
+	}
+	out.Len = in.Len
+	if in.opaque {
+		return out, true
+	}
+	if rel, ok := in.Args[0].(x86asm.Rel); ok {
+		out.Target = addr + uint64(in.Len) + uint64(int64(rel))
+	}
+	memory, isMemory := in.Args[0].(x86asm.Mem)
+	switch in.Op {
+	case x86asm.NOP:
+		out.Kind = simpleplace.Nop
+	case x86asm.XCHG: // with itself it is the nop of one byte
+		if in.Len == 1 && text[0] == 0x90 {
+			out.Kind = simpleplace.Nop
+		} else if isMemory && !onStack(memory) {
+			out.Kind = simpleplace.Store
+		}
+	case x86asm.TEST:
+		if isMemory {
+			out.Kind = simpleplace.Check
+		}
+	case x86asm.CALL:
+		out.Kind = simpleplace.Call
+	case x86asm.RET:
+		out.Kind = simpleplace.Return
+	case x86asm.JMP:
+		out.Kind = simpleplace.Jump
+	case x86asm.UD1, x86asm.UD2, x86asm.INT, x86asm.HLT:
+		out.Kind = simpleplace.Trap
+	case x86asm.MOV, x86asm.MOVUPS, x86asm.MOVSS, x86asm.MOVSD_XMM, x86asm.MOVD, x86asm.MOVQ, x86asm.MOVBE,
+		x86asm.ADD, x86asm.SUB, x86asm.INC, x86asm.DEC, x86asm.AND, x86asm.OR, x86asm.XOR, x86asm.NEG, x86asm.NOT,
+		x86asm.XADD, x86asm.CMPXCHG, x86asm.BTS, x86asm.BTR, x86asm.BTC:
+		if isMemory && !onStack(memory) {
+			out.Kind = simpleplace.Store
+		}
+	default:
+		if out.Target != 0 {
+			out.Kind = simpleplace.Branch // conditional, the loops and XBEGIN too
+		}
+	}
+	return out, true
+}
+
+// onStack reports whether an operand is on the stack, where the compiler also keeps what it has
+// no register for.
+func onStack(m x86asm.Mem) bool { return m.Base == x86asm.RSP || m.Base == x86asm.RBP }

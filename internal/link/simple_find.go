@@ -1,0 +1,157 @@
+package link
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/waymark-trace/waymark/internal/gosource"
+	"github.com/waymark-trace/waymark/internal/simpleplace"
+	"github.com/waymark-trace/waymark/internal/simplesource"
+)
+
+// maxSources bounds how many source files are looked at.
+const maxSources = 1 << 18
+
+// findSimple reads the sources that the debugging information names, as far as they import
+// package simple, and finds their markers in the code.
+func (img *image) findSimple(sources *gosource.Finder, s *simples) (result *simpleplace.Result, err error) {
+	defer func() { // neither debug/elf nor debug/dwarf is hardened
+		if r := recover(); r != nil {
+			result, err = nil, fmt.Errorf("%w: its debugging information: %v", ErrLayout, r)
+		}
+	}()
+	data, size, err := img.debugInfo()
+	if err != nil {
+		return nil, err
+	}
+	units, err := simpleplace.OpenUnits(data, size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: its debugging information: %w", ErrLayout, err)
+	}
+	names := units.Files()
+	if len(names) > maxSources {
+		return nil, fmt.Errorf("%w: it has more than %d source files", ErrLayout, maxSources)
+	}
+	var marking []*simpleplace.Source
+	var refused, unseen []error
+	for _, name := range names {
+		if sources.Own(name) || strings.HasPrefix(path.Base(name), "_cgo_") {
+			continue
+		}
+		source, err := readSource(sources, name)
+		switch {
+		case errors.Is(err, gosource.ErrNotFound), errors.Is(err, fs.ErrPermission):
+			unseen = append(unseen, err)
+		case err != nil:
+			refused = append(refused, err)
+		case source != nil:
+			marking = append(marking, source)
+		}
+	}
+	if len(unseen) > 0 && units.Has(simplesource.Path) {
+		s.warnings = append(s.warnings, unseenText(unseen))
+	}
+	program := &simpleplace.Program{Units: units, Text: img.at, Decode: decodeSimple}
+	if result, err = program.Find(marking); err != nil {
+		return nil, fmt.Errorf("%w: its debugging information: %w", ErrLayout, err)
+	}
+	result.Refused = append(refused, result.Refused...)
+	for _, err := range result.Refused {
+		s.warnings = append(s.warnings, fmt.Sprintf("simple markers have no records: %v; build the program again", err))
+	}
+	return result, nil
+}
+
+// unseenText says that sources are missing.
+func unseenText(errs []error) string {
+	text := errs[0].Error()
+	if n := len(errs) - 1; n > 0 {
+		text = fmt.Sprintf("%s, and %d more", text, n)
+	}
+	return "simple markers, if they have any, have no records: " + text + "; --source says where"
+}
+
+// readSource reads a source file, nil for one that does not import package simple.
+func readSource(sources *gosource.Finder, name string) (*simpleplace.Source, error) {
+	at, err := sources.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := simplesource.ReadText(at.Path)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.Contains(string(text), simplesource.Path) {
+		return nil, nil // so it does not import it
+	}
+	file, err := simplesource.Parse(at.Path, text)
+	if err != nil {
+		return nil, err
+	}
+	if len(file.Markers) == 0 {
+		return nil, nil
+	}
+	if err := sources.Verify(at); err != nil {
+		return nil, err
+	}
+	for _, other := range file.Others {
+		sibling := *at
+		if sibling.Path = other; true {
+			if err := sources.Verify(&sibling); err != nil {
+				return nil, err
+			}
+		}
+	}
+	source := &simpleplace.Source{Name: name, Package: symbolPrefix(at.Package), File: file}
+	if file.Package == "main" {
+		source.Package = "main"
+	}
+	if source.Package == "" {
+		return nil, fmt.Errorf("%s: the package that it belongs to cannot be told: no go.mod is above it", name)
+	}
+	return source, nil
+}
+
+// symbolPrefix returns what symbols of a package begin with: its path, with what would be
+// mistaken for the end of it escaped. (cmd/internal/objabi: PathToPrefix)
+func symbolPrefix(path string) string {
+	slash := strings.LastIndexByte(path, '/')
+	var b strings.Builder
+	for i := range len(path) {
+		if c := path[i]; c <= ' ' || i > slash && c == '.' || c == '%' || c == '"' || c >= 0x7f {
+			fmt.Fprintf(&b, "%%%02x", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// debugInfo returns the debugging information and the size of its entries.
+func (img *image) debugInfo() (*dwarf.Data, uint64, error) {
+	var size, inflated uint64
+	for _, s := range img.elf.Sections {
+		if !strings.HasPrefix(s.Name, ".debug_") && !strings.HasPrefix(s.Name, ".zdebug_") || s.Type == elf.SHT_NOBITS {
+			continue
+		}
+		if s.Name == ".debug_info" || s.Name == ".zdebug_info" {
+			size = s.Size
+		}
+		if inflated += s.Size; s.Size > maxDebug || inflated > maxDebug {
+			return nil, 0, fmt.Errorf("%w: more than %d bytes of debugging information", ErrLayout, int64(maxDebug))
+		}
+	}
+	if size == 0 {
+		return nil, 0, errNoDebug
+	}
+	data, err := img.elf.DWARF()
+	if err != nil {
+		return nil, 0, fmt.Errorf("%w: its debugging information: %w", ErrLayout, err)
+	}
+	return data, size, nil
+}
