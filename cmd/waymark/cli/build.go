@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -70,8 +71,16 @@ func runBuild(ctx context.Context, env *Env, line *buildLine) error {
 	if err != nil {
 		return err
 	}
+	// What is younger than this is not what the program is built from.
+	line.link.Built = time.Now()
 	if err := line.run(ctx, env, line.args(built)); err != nil {
 		return err
+	}
+	if line.link.Overlay, err = line.overlay(); err != nil {
+		return err
+	}
+	if line.dir != "" {
+		line.link.Sources = []string{line.dir}
 	}
 	report, err := link.FileWith(built, final, line.link)
 	if err != nil {
@@ -136,7 +145,9 @@ func (l *buildLine) program(ctx context.Context, env *Env) (string, error) {
 		return "", withHint(fmt.Errorf("%d packages are named, and build builds one program", len(packages)),
 			"go build -o bin/ %s && waymark link bin/*", strings.Join(l.packages, " "))
 	}
-	path, name, _ := strings.Cut(packages[0], "\t")
+	path, simple := strings.CutPrefix(packages[0], usesSimple)
+	l.link.Simple = simple
+	path, name, _ := strings.Cut(path, "\t")
 	if name != "main" {
 		return "", withHint(fmt.Errorf("%s is package %s, not a program", path, name), "name the directory of a package main, such as ./cmd/server")
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/internal/simplesource"
 )
 
 // buildLine is a command line of go build, taken apart as far as build has to know it.
@@ -91,11 +93,14 @@ func (l *buildLine) args(out string) []string {
 	return append(append(args, "--"), l.packages...)
 }
 
+// usesSimple stands ahead of packages that need package simple.
+const usesSimple = "+"
+
 // listArgs returns the arguments of go list that print path and name of each package. It
 // takes the flags of go build, since tags and modules decide what a package is; those that
 // only print are left out.
 func (l *buildLine) listArgs() []string {
-	args := append(l.head("list"), "-f", "{{.ImportPath}}\t{{.Name}}")
+	args := append(l.head("list"), "-f", `{{range .Deps}}{{if eq . "`+simplesource.Path+`"}}`+usesSimple+"{{end}}{{end}}{{.ImportPath}}\t{{.Name}}")
 	for i := 0; i < len(l.flags); i++ {
 		name, _, joined := strings.Cut(strings.TrimLeft(l.flags[i], "-"), "=")
 		own := l.flags[i : i+1]
@@ -108,6 +113,51 @@ func (l *buildLine) listArgs() []string {
 		}
 	}
 	return append(append(args, "--"), l.packages...)
+}
+
+// overlay returns the files that -overlay replaces, by path.
+func (l *buildLine) overlay() (map[string]string, error) {
+	name := ""
+	flags := slices.Concat(strings.Fields(os.Getenv("GOFLAGS")), l.flags)
+	for i, f := range flags {
+		switch flag, value, joined := strings.Cut(strings.TrimLeft(f, "-"), "="); {
+		case flag != "overlay" || !strings.HasPrefix(f, "-"):
+		case joined:
+			name = value
+		case i+1 < len(flags):
+			name = flags[i+1]
+		}
+	}
+	if name == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(l.path(name))
+	if err != nil {
+		return nil, fmt.Errorf("-overlay: %w", err)
+	}
+	var file struct{ Replace map[string]string }
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, fmt.Errorf("-overlay %s: %w", name, err)
+	}
+	replace := make(map[string]string)
+	for from, to := range file.Replace {
+		if from, err = filepath.Abs(l.path(from)); err != nil {
+			return nil, fmt.Errorf("-overlay %s: %w", name, err)
+		}
+		if to != "" {
+			to = l.path(to)
+		}
+		replace[from] = to
+	}
+	return replace, nil
+}
+
+// path returns a path of the command line as it is from here.
+func (l *buildLine) path(p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(l.dir, p)
 }
 
 // suffix is what programs for GOOS end with.

@@ -51,6 +51,7 @@ func newLinkCommand(env *Env) *cobra.Command {
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `OUT` instead of in place")
 	cmd.Flags().BoolVar(&options.Optimize, "optimize", false, "make sites read no memory while off, patched in the running program")
 	cmd.Flags().BoolVar(&options.NoWatch, "no-watch", false, "with --optimize: do not look for kernel tracers every 100 ms")
+	cmd.Flags().StringArrayVar(&options.Sources, "source", nil, "look for the sources of simple markers in `DIR` too")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show every marker and where it is marked")
 	return cmd
 }
@@ -93,7 +94,13 @@ func (e *Env) printReport(w io.Writer, r *link.Report, path string, verbose bool
 	if r.Unchanged {
 		verb = "already linked"
 	}
-	_, err := fmt.Fprintf(w, "%s %s: %s, marked at %s%s\n", verb, label(filepath.Base(path)), plural(len(r.Markers), "marker"), plural(places, "place"), optimizedText(r.Sites))
+	what := fmt.Sprintf("%s, marked at %s%s", plural(len(r.Markers), "marker"), plural(places, "place"), optimizedText(r.Sites))
+	if simple := simpleText(r.Simple); simple != "" && len(r.Markers) == 0 {
+		what = simple
+	} else if simple != "" {
+		what += "; " + simple
+	}
+	_, err := fmt.Fprintf(w, "%s %s: %s\n", verb, label(filepath.Base(path)), what)
 	if err != nil || !verbose {
 		return err
 	}
@@ -101,6 +108,9 @@ func (e *Env) printReport(w io.Writer, r *link.Report, path string, verbose bool
 		t.add(label(m.Name), schemaFields(&m.Marker), fmt.Sprint(len(m.Sites)))
 	}
 	for i, line := range t.lines() {
+		if len(r.Markers) == 0 {
+			break
+		}
 		if i == 0 {
 			line = styleFor(w).dim(line)
 		}
@@ -116,7 +126,10 @@ func (e *Env) printReport(w io.Writer, r *link.Report, path string, verbose bool
 			}
 		}
 	}
-	return printSites(w, r.Sites)
+	if err := printSites(w, r.Sites); err != nil {
+		return err
+	}
+	return printSimple(w, r.Simple)
 }
 
 // optimizedText says how many of all sites, those of tracepoints and keys too, were rewritten.
