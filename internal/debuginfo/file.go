@@ -147,7 +147,7 @@ func (f *File) load(s *elf.Section) ([]byte, error) {
 		}
 	}
 	if size > maxDebug || f.used+size > maxDebug {
-		return nil, fmt.Errorf("with it there are more than %d bytes", maxDebug)
+		return nil, fmt.Errorf("with it there are more than %d bytes", int64(maxDebug))
 	}
 	f.used += size
 	if s.Name[1] == 'z' {
