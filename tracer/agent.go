@@ -45,7 +45,11 @@ func (a *Agent) Switch(names []string, on bool) error { return a.engine.toggle(n
 // Sessions returns the recordings of the program.
 func (a *Agent) Sessions() ([]Session, error) { return a.engine.sessions() }
 
-// StopSession ends a recording by name.
+// Snapshot reads what a recording has kept until now, which goes on. The Tracer's Next returns io.EOF
+// behind it.
+func (a *Agent) Snapshot(name string) (*Tracer, error) { return a.engine.snapshot(name) }
+
+// StopSession ends a recording by name, and forgets what it has kept.
 func (a *Agent) StopSession(name string) error { return a.engine.stopSession(name) }
 
 // Wait returns when the agent has gone: its process ended, or it was stopped. No other method may be
@@ -54,6 +58,36 @@ func (a *Agent) Wait() { a.engine.wait() }
 
 // Close undoes what was done and ends the connection.
 func (a *Agent) Close() error { return a.engine.close() }
+
+// StartSession starts a recording that outlives this connection, until it is stopped by its name or
+// the program ends, and then what is in its ring file: see Recover. Of the markers, which the process's
+// agent told of, those that have the patterns' names and appear later are recorded, too.
+func (a *Agent) StartSession(s *SessionOptions) (*Session, error) { return a.engine.startSession(s) }
+
+// SessionOptions are what StartSession records.
+type SessionOptions struct {
+	Name     string
+	Patterns []string // as in Select; none is every marker
+	Flight   bool     // keep the newest events, not the oldest
+	Size     int64    // bytes of all rings, 0 for 64 MiB
+	Where    string
+	// MaxString is how many bytes of a string or []byte are kept, 0 for 256, at most 4096.
+	MaxString int
+}
+
+// Sessions returns the recordings of all programs whose agents this process may ask, and the ring files that
+// dead ones left, by process and name. The error is what kept it from looking; some may be returned all the same.
+func Sessions() ([]Session, error) { return allSessions() }
+
+// Recover reads what a dead program has recorded, up to the last complete event. The Tracer's Next
+// returns io.EOF behind it.
+func Recover(s *Session) (*Tracer, error) { return openRing(s) }
+
+// OpenRing does so for a ring file by its path, and tells whose it is.
+func OpenRing(path string) (*Tracer, *Session, error) { return openRingFile(path) }
+
+// RemoveSession removes the ring file that a dead program has left.
+func RemoveSession(s *Session) error { return removeSession(s) }
 
 // Session is a recording of one program, or what is left of one in a ring file.
 type Session struct {
@@ -69,4 +103,6 @@ type Session struct {
 	Markers    int // that it has seen or waits for
 	// Recorded, Lost and Filtered are events so far; 0 of a ring file that nobody writes any more.
 	Recorded, Lost, Filtered uint64
+
+	left *leftRing // of a dead program
 }

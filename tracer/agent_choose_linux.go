@@ -7,6 +7,12 @@ import (
 
 func chooseEngine(t Target) (Engine, error) {
 	kernel := attachPermission("attaching")
+	if len(t.Command) > 0 { // whether it has an agent is known when it runs
+		if kernel != nil {
+			return EngineAgent, nil
+		}
+		return EngineKernel, nil
+	}
 	if kernel == nil {
 		if len(t.pids()) == 0 {
 			return EngineKernel, nil

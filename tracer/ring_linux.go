@@ -16,6 +16,9 @@ type ringSource struct {
 	file    *File
 	markers []*Marker // by the number of their event
 	values  []ring.Value
+
+	last time.Duration // when what is of interest ends, 0 for never
+	over []bool        // by ring: it has
 }
 
 // maxBatch is how many events of a ring are read before those of others.
@@ -25,8 +28,11 @@ const maxBatch = 4096
 // everything was read; it is later than any event where nothing was left behind.
 func (s *ringSource) read(events []*Event) (_ []*Event, until time.Duration, err error) {
 	until = 1<<63 - 1
+	if s.over == nil {
+		s.over = make([]bool, s.Rings())
+	}
 	for i := range s.Rings() {
-		for n := 0; ; n++ {
+		for n := 0; !s.over[i]; n++ {
 			if n == maxBatch {
 				until = min(until, events[len(events)-1].Monotonic)
 				break
@@ -36,6 +42,10 @@ func (s *ringSource) read(events []*Event) (_ []*Event, until time.Duration, err
 				return events, until, err
 			}
 			if rec == nil {
+				break
+			}
+			if s.last > 0 && time.Duration(rec.Monotonic) > s.last {
+				s.over[i] = true
 				break
 			}
 			e, err := s.event(rec, i)

@@ -13,10 +13,22 @@ type StartOptions struct {
 	Stdout, Stderr io.Writer
 	Env            []string // nil for this process's
 	Dir            string   // "" for this process's
+	// Agent starts a program with package agent, without ptrace: it runs until its agent waits for Resume,
+	// while its packages are initialized. What is marked before that is not seen; without an agent
+	// the error wraps ErrNoAgent. If this process dies before Resume the program runs on.
+	Agent bool
 }
 
 // Command is a process that Start started. Its methods may be called from several goroutines.
-type Command struct{ process *command }
+type Command struct{ process startedProcess }
+
+// startedProcess is a process that waits for resume.
+type startedProcess interface {
+	pid() int
+	resume() error
+	wait() error
+	signal(os.Signal) error
+}
 
 // Start starts a command and stops it before its first instruction, so that Find and Count
 // or Trace can be given its PID first. Then Resume lets it run. A command that is never
@@ -27,6 +39,13 @@ type Command struct{ process *command }
 func Start(ctx context.Context, argv []string, o *StartOptions) (*Command, error) {
 	if o == nil {
 		o = &StartOptions{}
+	}
+	if o.Agent {
+		p, err := startAgent(ctx, argv, o)
+		if err != nil {
+			return nil, err
+		}
+		return &Command{p}, nil
 	}
 	p, err := start(ctx, argv, o)
 	if err != nil {

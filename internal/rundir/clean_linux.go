@@ -49,7 +49,7 @@ func (d *Dir) Clean(limit int64) (removed int, err error) {
 		}
 		all, _ := own.List()
 		for _, r := range all {
-			rings = append(rings, left{p, r.Session + RingSuffix, r.Size, r.info.ModTime().UnixNano()})
+			rings = append(rings, left{p, r.Session + RingSuffix, r.Size, r.Modified.UnixNano()})
 			total += r.Size
 		}
 		own.Close()

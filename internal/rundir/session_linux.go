@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -79,9 +80,9 @@ func (d *Dir) Rings(p Process) (rings *Dir, dead bool, err error) {
 
 // Ring is a ring file.
 type Ring struct {
-	Session string
-	Size    int64
-	info    fs.FileInfo
+	Session  string
+	Size     int64
+	Modified time.Time
 }
 
 // List returns the rings in a directory that Rings or Own opened.
@@ -97,7 +98,7 @@ func (d *Dir) List() ([]Ring, error) {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		all = append(all, Ring{session, info.Size(), info})
+		all = append(all, Ring{session, info.Size(), info.ModTime()})
 	}
 	return all, err
 }
