@@ -3,5 +3,6 @@
 //	minimal     one marker, marked in a loop
 //	httpserver  a web server with markers where its operators want to look
 //	tracepoint  Go-typed tracepoints, probes that mark them as basic types, sinks connected by name
+//	agent       a program that is looked at without privilege, with a key to switch
 //	tick        a C program with a bare marker and one behind its reference counter
 package examples

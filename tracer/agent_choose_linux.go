@@ -5,8 +5,10 @@ import (
 	"errors"
 )
 
+func kernelPermitted() error { return attachPermission("attaching") }
+
 func chooseEngine(t Target) (Engine, error) {
-	kernel := attachPermission("attaching")
+	kernel := kernelPermitted()
 	if len(t.Command) > 0 { // whether it has an agent is known when it runs
 		if kernel != nil {
 			return EngineAgent, nil

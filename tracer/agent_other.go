@@ -6,6 +6,8 @@ import "context"
 
 func chooseEngine(Target) (Engine, error) { return EngineKernel, errPlatform }
 
+func kernelPermitted() error { return errPlatform }
+
 func dialAgent(int) (*agentConn, error) { return nil, errPlatform }
 
 // agentConn is never made here.

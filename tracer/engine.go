@@ -39,6 +39,9 @@ func ChooseEngine(t Target) (Engine, error) {
 	return chooseEngine(t)
 }
 
+// KernelPermitted returns nil if this process may use the kernel's engine at all, else why not.
+func KernelPermitted() error { return kernelPermitted() }
+
 // needsAgent is the kernel engine's error where an agent would do.
 type needsAgent struct{ kernel, agent error }
 

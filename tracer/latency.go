@@ -57,6 +57,8 @@ type Latencies struct {
 	Unread uint64
 	// Full is how many begins found no room, which the kernel makes nearly always.
 	Full uint64
+	// Lost is how many events on either side found the rings of an agent full, and are in no pair.
+	Lost uint64
 }
 
 // Latency attaches to markers and measures from then on how long it takes from a hit of one
@@ -136,6 +138,9 @@ func (o *LatencyOptions) check(begin, end []*Marker) error {
 
 // knowsGoroutine reports whether hits of all sites know the number of their goroutine.
 func (m *Marker) knowsGoroutine() bool {
+	if m.declared != "" {
+		return true
+	}
 	for _, r := range m.records {
 		if r == nil {
 			return false

@@ -20,6 +20,9 @@ type kernelPairs struct {
 }
 
 func newPairs(t Target, begin, end []*Marker, how *LatencyOptions, o Options) (pairs, error) {
+	if t.Engine == EngineAgent {
+		return newAgentPairs(t, begin, end, how, o)
+	}
 	k := &kernelPairs{how: how, first: len(begin)}
 	if err := k.attach(t, slices.Concat(begin, end), o, k); err != nil {
 		return nil, err

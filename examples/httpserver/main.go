@@ -21,6 +21,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	_ "github.com/waymark-trace/waymark/agent/auto" // so that its user can look without privilege
 )
 
 func main() {

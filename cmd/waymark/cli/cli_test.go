@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,12 @@ func TestScripts(t *testing.T) {
 	for _, verb := range []string{"usage", "version", "link", "build", "vet"} {
 		t.Run(verb, func(t *testing.T) { runScript(t, verb, "") })
 	}
+	t.Run("agent", func(t *testing.T) { // list, stat, trace, record, key and the rest by an agent
+		if runtime.GOOS != "linux" {
+			t.Skip("agents are on Linux")
+		}
+		runScript(t, "agent", "")
+	})
 	t.Run("simple", func(t *testing.T) { // list, of simple markers
 		peer.Need(t, "gcc", "g++", "strip")
 		peer.Header(t, "sys/sdt.h")

@@ -47,6 +47,8 @@ func explain(err error) (text, hint string) {
 		return text, own.hint
 	case errors.As(err, &wrong):
 		return text, wrong.hint
+	case errors.Is(err, tracer.ErrNoAgent):
+		return text, noAgentHint(err)
 	case errors.As(err, &permission):
 		return text, permissionHint(permission)
 	case errors.As(err, &noMatch):
@@ -127,4 +129,13 @@ func noFieldHint(e *tracer.NoFieldError) string {
 		names[i] = label(name)
 	}
 	return "there is " + list(names) + ", and always " + always
+}
+
+// pointError says of which kind of points none matches a pattern.
+func pointError(kind string, err error) error {
+	var none *tracer.NoMatchError
+	if !errors.As(err, &none) || kind == pointMarker {
+		return err
+	}
+	return withHint(fmt.Errorf("no %s matches %q", kind, none.Pattern), "%s", noMatchHint(none))
 }

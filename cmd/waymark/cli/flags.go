@@ -21,6 +21,7 @@ type watchFlags struct {
 	refcount refcount
 	where    string
 	vars     []string
+	engine   engineFlag
 }
 
 func (f *watchFlags) add(cmd *cobra.Command) {
@@ -32,6 +33,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	flags.StringVarP(&f.out, "output", "o", "", "write the results to `FILE`, - for standard output")
 	flags.StringVar(&f.where, "where", "", "only hits of which `CONDITION` holds: docs/filters.md")
 	flags.StringSliceVar(&f.vars, "vars", nil, "more variables of simple markers: `'req.Method,cmd->len'`")
+	flags.Var(&f.engine, "engine", engineUsage)
 	flags.Var(&f.refcount, "refcount", "who raises reference counters")
 	_ = flags.MarkHidden("refcount") // it is there
 }
@@ -44,6 +46,9 @@ func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*selection, e
 	}
 	if err == nil && f.follow {
 		err = sel.follow()
+	}
+	if err == nil {
+		sel.engine = f.engine
 	}
 	return sel, err
 }
@@ -62,8 +67,13 @@ func (f *watchFlags) check() error {
 // byteSize is a flag's value in bytes: 4096, 64K, 16M, 1G.
 type byteSize int
 
-func (s *byteSize) Type() string   { return "SIZE" }
-func (s *byteSize) String() string { return strconv.Itoa(int(*s)) }
+func (s *byteSize) Type() string { return "SIZE" }
+func (s *byteSize) String() string {
+	if *s == 0 {
+		return "" // so that the help shows no default
+	}
+	return strconv.Itoa(int(*s))
+}
 
 // maxSize bounds a byteSize: 1 GiB.
 const maxSize = 1 << 30

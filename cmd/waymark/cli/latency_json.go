@@ -35,6 +35,7 @@ type jsonLatency struct {
 		Nested uint64 `json:"nested"`
 		Full   uint64 `json:"full"`
 		Unread uint64 `json:"unread"`
+		Lost   uint64 `json:"lost,omitempty"`
 	} `json:"unpaired"`
 	Final bool `json:"final,omitempty"`
 	End   end  `json:"end,omitempty"`
@@ -79,6 +80,7 @@ func (v *latencyJSON) print(s *latencySample, h *tracer.Histogram, during time.D
 	o.Unpaired.From = all.Begins - min(all.Count(), all.Begins)
 	o.Unpaired.To = all.Ends - min(all.Count(), all.Ends)
 	o.Unpaired.Nested, o.Unpaired.Full, o.Unpaired.Unread = all.Nested, all.Full, all.Unread
+	o.Unpaired.Lost = all.Lost
 	o.Final, o.End = why != "", why
 	return writeJSON(v.out, &o)
 }

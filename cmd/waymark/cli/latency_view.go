@@ -126,6 +126,9 @@ func unpaired(l *tracer.Latencies) string {
 	if l.Unread > 0 {
 		parts = append(parts, plural(l.Unread, "hit")+" whose key could not be read")
 	}
+	if l.Lost > 0 {
+		parts = append(parts, plural(l.Lost, "event")+" lost")
+	}
 	if l.Full > 0 {
 		parts = append(parts, plural(l.Full, "begin")+" that found no room")
 	}

@@ -22,6 +22,10 @@ could not be read.
 The simple markers of a file or process come in a table of their own: the module and the
 function they are in, and their description, with $variable for each value it tells of.
 
+With --engine agent it is what the agent in a Go program tells: markers, also of programs that were
+not linked, tracepoints and keys, with how often each is armed and was passed meanwhile. Without it,
+that is done for a process that has no markers otherwise.
+
 Patterns are globs over provider:name, such as 'http:*'; one without a colon matches the
 name in any provider. FILE is what has a / or none of : * ? [ in it.`
 
@@ -30,6 +34,8 @@ const listExample = `  waymark list ./server              the markers of a file
   waymark list -p 1234               those of a process and its libraries
   waymark list                       every marker in every running process
   waymark list 'http:*'              who has these?
+  waymark list --engine agent -p 1234
+                                     with tracepoints and keys, as the program's agent tells
   waymark list --simple ./scsi_mod   simple markers alone: places without an instruction`
 
 type listOptions struct {
@@ -37,6 +43,7 @@ type listOptions struct {
 	verbose bool
 	json    bool
 	simple  bool
+	engine  engineFlag
 	out     string
 }
 
@@ -55,6 +62,9 @@ func newListCommand(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if listsAgents(&o, sel) {
+				return listAgents(cmd.Context(), env, &o, sel)
+			}
 			return runList(cmd.Context(), env, &o, sel)
 		},
 	}
@@ -63,6 +73,7 @@ func newListCommand(env *Env) *cobra.Command {
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "show formats, sites, operands and all problems")
 	flags.BoolVar(&o.json, "json", false, "print JSON, one object a line: docs/json.md")
 	flags.BoolVar(&o.simple, "simple", false, "show simple markers only: docs/simple.md")
+	flags.Var(&o.engine, "engine", "agent: what the `agent` of a Go program tells, tracepoints and keys too; kernel: what files say")
 	flags.StringVarP(&o.out, "output", "o", "", "write the list to `FILE`")
 	return cmd
 }

@@ -16,12 +16,17 @@ ends the recording. docs/record.md says what a trace holds.
 Patterns, targets, --where, --str, Ctrl-C, -d and what -- COMMAND means are as with trace.
 Without -o it makes a directory waymark-DATE-TIME; one that holds something is refused.
 
+--flight 64M starts a flight recorder in a Go program with an agent: it keeps the newest events in
+shared memory that outlives the program, and waymark returns at once. waymark snapshot writes them to
+disk while the program runs, waymark recover after it died; waymark sessions lists and ends it.
+
 On a terminal a line says how it is going. Events that were lost are counted by CPU and reason,
 here and in the trace.`
 
 const recordExample = `  waymark record -p 1234 -o trace 'http:*'     some markers of a process, until Ctrl-C
   waymark record -d 10s -p 12,34               ten seconds of two processes
   waymark record -o trace -- ./server          from the first instruction on
+  waymark record --flight 64M -p 1234          keep the newest events until something goes wrong
   waymark report trace                         print what was recorded
   babeltrace2 trace                            so does another tool`
 
@@ -31,6 +36,8 @@ type recordOptions struct {
 	str    []string
 	max    int
 	buffer byteSize
+	flight byteSize
+	named  string
 }
 
 func newRecordCommand(env *Env) *cobra.Command {
@@ -48,6 +55,9 @@ func newRecordCommand(env *Env) *cobra.Command {
 			if err := o.check(cmd); err != nil {
 				return err
 			}
+			if o.flight > 0 || o.named != "" {
+				return runFlight(env, cmd, &o, sel)
+			}
 			return runRecord(cmd.Context(), env, &o, sel)
 		},
 	}
@@ -59,6 +69,8 @@ func newRecordCommand(env *Env) *cobra.Command {
 	flags.StringSliceVar(&o.str, "str", nil, "arguments that point to text: `arg1`, or arg1:arg2 with its length")
 	flags.IntVar(&o.max, "max-string", o.max, "record at most `N` bytes of a string, up to 4096")
 	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer between kernel and waymark, up to 1G")
+	flags.Var(&o.flight, "flight", "let the program's agent keep the newest `SIZE` of events, until it ends, and return")
+	flags.StringVar(&o.named, "session", "", "what --flight is called, or without it a recording that keeps the oldest: `NAME`")
 	complete(cmd, &o.watchFlags)
 	return cmd
 }

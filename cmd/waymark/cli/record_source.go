@@ -38,6 +38,11 @@ func (k kernelSource) losses(c *recording.Channel) error {
 	return err
 }
 
+// agentSource is what programs record themselves: a CPU is the P of Go's scheduler.
+type agentSource struct{ kernelSource }
+
+func (agentSource) channel() (string, []string) { return "agent", []string{"buffer_full"} }
+
 // sources attaches the engines that the options ask for.
 func (s *session) sources(o *recordOptions) ([]recordSource, error) {
 	events, err := tracer.Trace(s.target, s.markers, &tracer.Options{
@@ -45,6 +50,9 @@ func (s *session) sources(o *recordOptions) ([]recordSource, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if s.target.Engine == tracer.EngineAgent {
+		return []recordSource{agentSource{kernelSource{events}}}, nil
 	}
 	return []recordSource{kernelSource{events}}, nil
 }

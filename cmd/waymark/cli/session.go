@@ -45,6 +45,10 @@ type session struct {
 // openSession finds what the selection names. A command is started, and waits for resume.
 func (e *Env) openSession(ctx context.Context, sel *selection) (*session, error) {
 	s := &session{env: e, named: sel.named(), target: sel.target, over: make(chan struct{})}
+	var err error
+	if s.target.Engine, err = sel.engine.choose(sel.target); err != nil {
+		return nil, err
+	}
 	if argv := sel.target.Command; len(argv) > 0 {
 		if err := s.startCommand(ctx, argv); err != nil {
 			return nil, err
@@ -73,13 +77,13 @@ func (s *session) startCommand(ctx context.Context, argv []string) error {
 	e := s.env
 	// Not with ctx: the end of a session is not the death of its command.
 	c, err := tracer.Start(context.WithoutCancel(ctx), argv, &tracer.StartOptions{
-		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr,
+		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Agent: s.target.Engine == tracer.EngineAgent,
 	})
 	if err != nil {
-		return err
+		return explainStart(err)
 	}
 	s.command, s.exited = c, make(chan struct{})
-	s.target = tracer.Target{PID: c.PID()}
+	s.target = tracer.Target{PID: c.PID(), Engine: s.target.Engine}
 	e.onSecondInterrupt(func() { c.Kill() })
 	go func() {
 		s.result = c.Wait()
@@ -99,7 +103,15 @@ func (s *session) abandon() {
 
 // attaching says that it is attaching, when that takes long.
 func (s *session) attaching() (done func()) {
-	return s.env.progress("attaching to %s at %s", plural(len(s.markers), "marker"), plural(sites(s.markers), "site"))
+	return s.env.progress("attaching to %s", s.what())
+}
+
+// what says what is attached to. What an agent tells of has no sites.
+func (s *session) what() string {
+	if s.target.Engine == tracer.EngineAgent {
+		return plural(len(s.markers), "marker")
+	}
+	return plural(len(s.markers), "marker") + " at " + plural(sites(s.markers), "site")
 }
 
 func sites(markers []*tracer.Marker) int {
@@ -117,11 +129,14 @@ func (s *session) begin(ctx context.Context, skipped []*tracer.SiteError, limit 
 		return nil, err
 	}
 	s.begun = time.Now()
-	if s.command != nil {
+	switch {
+	case s.command != nil:
 		if err := s.command.Resume(); err != nil {
 			return nil, err
 		}
-	} else {
+	case s.target.Engine == tracer.EngineAgent:
+		s.env.message("attached to %s in %s, through its agent; Ctrl-C ends it", s.what(), s.where())
+	default:
 		if err := tracer.AwaitPatched(ctx, s.target, s.markers); err != nil && ctx.Err() == nil {
 			s.env.warning("%v; passes of it may be missed", err)
 		}

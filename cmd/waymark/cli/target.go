@@ -15,6 +15,7 @@ import (
 type selection struct {
 	target   tracer.Target
 	patterns []string
+	engine   engineFlag
 }
 
 // named says what the target is, in a message.

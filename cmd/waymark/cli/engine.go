@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// engineFlag is --engine.
+type engineFlag string
+
+const (
+	engineAuto   engineFlag = "auto"
+	engineKernel engineFlag = "kernel"
+	engineAgent  engineFlag = "agent"
+)
+
+func (f *engineFlag) Type() string { return "ENGINE" }
+func (f *engineFlag) String() string {
+	if *f == "" {
+		return string(engineAuto)
+	}
+	return string(*f)
+}
+
+func (f *engineFlag) Set(text string) error {
+	switch e := engineFlag(text); e {
+	case engineAuto, engineKernel, engineAgent:
+		*f = e
+		return nil
+	}
+	return errors.New("there is kernel, agent and auto: the kernel where that is permitted, else the program's agent")
+}
+
+const engineUsage = "who looks: `kernel`, agent (of a Go program), or auto"
+
+// choose returns the engine for a target.
+func (f engineFlag) choose(t tracer.Target) (tracer.Engine, error) {
+	switch f {
+	case engineKernel:
+		return tracer.EngineKernel, nil
+	case engineAgent:
+		return tracer.EngineAgent, nil
+	}
+	return tracer.ChooseEngine(t)
+}
+
+// agentHint says how a program gets an agent.
+const agentHint = "a Go program has one that imports github.com/waymark-trace/waymark/agent/auto, unless WAYMARK_AGENT=0 is in its environment"
+
+// noAgentHint is the hint of an error that says that there is no agent.
+func noAgentHint(err error) string {
+	var permission *tracer.PermissionError
+	if errors.As(err, &permission) {
+		return fmt.Sprintf("%s; or %s", agentHint, permissionHint(permission))
+	}
+	return agentHint
+}
+
+// explainStart says what a command without an agent lacks where the kernel is not permitted.
+func explainStart(err error) error {
+	if !errors.Is(err, tracer.ErrNoAgent) {
+		return err
+	}
+	if kernel := tracer.KernelPermitted(); kernel != nil {
+		return fmt.Errorf("%w; and %w", kernel, err)
+	}
+	return err
+}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+const sessionsLong = `List the recordings that programs with an agent make by themselves, and those that dead programs left.
+
+waymark record --flight starts one. A recording that lives goes on until it is stopped or its
+program ends; waymark snapshot writes what it has kept. What a dead program left is in
+shared memory until waymark recover --remove or sessions remove takes it away, or newer recordings
+need the room: dead programs keep at most 256 MiB.`
+
+const sessionsExample = `  waymark sessions                       everything that this user may see
+  waymark sessions stop -p 1234 flight   end one, and forget what it kept
+  waymark sessions remove -p 1234        forget what a dead program left`
+
+func newSessionsCommand(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "sessions [stop | remove]", Short: "List and end recordings that programs make by themselves", Long: sessionsLong, Example: sessionsExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("there is stop and remove, and sessions alone lists them", "sessions has no command %q", args[0])
+			}
+			return listSessions(env)
+		},
+	}
+	cmd.AddCommand(
+		newSessionCommand("stop [-p PID] [NAME]", "End a recording, and forget what it kept", "  waymark sessions stop -p 1234 flight", true,
+			func(s *tracer.Session) error {
+				a, err := tracer.DialAgent(s.PID)
+				if err != nil {
+					return err
+				}
+				defer a.Close()
+				return a.StopSession(s.Name)
+			}),
+		newSessionCommand("remove [-p PID] [NAME]", "Forget what a dead program left", "  waymark sessions remove -p 1234", false, tracer.RemoveSession),
+	)
+	for _, c := range cmd.Commands() {
+		c.DisableFlagsInUseLine = true
+	}
+	return cmd
+}
+
+func newSessionCommand(use, short, example string, alive bool, do func(*tracer.Session) error) *cobra.Command {
+	var pid int
+	cmd := &cobra.Command{
+		Use: use, Short: short, Long: short + ".", Example: example, Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := findSession(pid, strings.Join(args, ""), alive)
+			if err != nil {
+				return err
+			}
+			return do(s)
+		},
+	}
+	cmd.Flags().IntVarP(&pid, "pid", "p", 0, "of the process `PID`")
+	completeSessions(cmd, &pid, alive)
+	return cmd
+}
+
+func listSessions(env *Env) error {
+	all, err := tracer.Sessions()
+	if len(all) == 0 {
+		if err != nil {
+			return err
+		}
+		env.message("nobody records")
+		return nil
+	}
+	t := table{right: []bool{true, false, false, false, true, true, true, true, false}}
+	t.add("PID", "SESSION", "PROGRAM", "STATE", "SIZE", "MARKERS", "EVENTS", "LOST", "SINCE")
+	for i := range all {
+		s := &all[i]
+		row := []string{fmt.Sprint(s.PID), label(s.Name), label(filepath.Base(s.Executable)), sessionState(s), bytesText(uint64(max(s.Size, 0)))}
+		if s.Alive {
+			row = append(row, fmt.Sprint(s.Markers), fmt.Sprint(s.Recorded), fmt.Sprint(s.Lost))
+		} else {
+			row = append(row, "-", "-", "-")
+		}
+		t.add(append(row, s.Began.Local().Format("2006-01-02 15:04:05"))...)
+	}
+	for _, line := range t.lines() {
+		fmt.Fprintln(env.Stdout, line)
+	}
+	if err != nil {
+		env.warning("%v", err)
+	}
+	return nil
+}
+
+func sessionState(s *tracer.Session) string {
+	state := "recording"
+	if s.Flight {
+		state = "flight"
+	}
+	if !s.Alive {
+		state = "dead"
+	}
+	return state
+}
+
+// findSession returns the recording that is meant: the only one that has what was given.
+func findSession(pid int, name string, alive bool) (*tracer.Session, error) {
+	all, err := tracer.Sessions()
+	some := slices.DeleteFunc(all, func(s tracer.Session) bool {
+		return s.Alive != alive || alive && !s.Named || pid != 0 && s.PID != pid || name != "" && s.Name != name
+	})
+	switch {
+	case len(some) == 1:
+		return &some[0], nil
+	case len(some) > 1:
+		var names []string
+		for _, s := range some {
+			names = append(names, fmt.Sprintf("-p %d %s", s.PID, s.Name))
+		}
+		return nil, usage("give one of "+list(names), "%d recordings are meant", len(some))
+	case err != nil:
+		return nil, err
+	case alive:
+		return nil, withHint(errors.New("there is no such recording"), "waymark sessions shows what there is; waymark record --flight 64M -p PID starts one")
+	}
+	return nil, withHint(errors.New("no dead program has left such a recording"), "waymark sessions shows what there is")
+}
+
+// completeSessions makes the shell complete names of recordings.
+func completeSessions(cmd *cobra.Command, pid *int, alive bool) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		all, _ := tracer.Sessions()
+		var names []string
+		for _, s := range all {
+			if s.Alive == alive && (*pid == 0 || s.PID == *pid) {
+				names = append(names, s.Name)
+			}
+		}
+		return startingWith(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+}

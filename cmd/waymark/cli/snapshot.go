@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/recording"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+const snapshotLong = `Write what a recording has kept until now as a trace on disk, while it goes on.
+
+waymark record --flight starts such a recording, waymark sessions shows them. -p and the name can be
+left out where only one can be meant.`
+
+const recoverLong = `Write what a dead program has recorded, up to its last complete event, as a trace on disk.
+
+However it died: a panic, SIGKILL, the kernel for want of memory. Recordings that live in the program, as
+waymark record --flight starts them, are in shared memory and stay there; waymark sessions
+shows them as dead. -p and the name can be left out where only one can be meant. FILE is a
+ring file that was copied elsewhere.
+
+What was written before a damage is in the trace, and the error says where that is.`
+
+// traceFlags say where a trace goes.
+type traceFlags struct {
+	pid int
+	out string
+}
+
+func (f *traceFlags) add(cmd *cobra.Command) {
+	cmd.Flags().IntVarP(&f.pid, "pid", "p", 0, "of the process `PID`")
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the trace to the directory `DIR`, which must be new")
+}
+
+func (f *traceFlags) directory() string {
+	if f.out == "" {
+		return time.Now().Format("waymark-20060102-150405")
+	}
+	return f.out
+}
+
+func newSnapshotCommand(env *Env) *cobra.Command {
+	var f traceFlags
+	cmd := &cobra.Command{
+		Use: "snapshot [-p PID] [-o DIR] [NAME]", Short: "Write what a recording has kept until now",
+		Long: snapshotLong, Example: "  waymark snapshot\n  waymark snapshot -p 1234 -o before-restart flight", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := findSession(f.pid, strings.Join(args, ""), true)
+			if err != nil {
+				return err
+			}
+			a, err := tracer.DialAgent(s.PID)
+			if err != nil {
+				return err
+			}
+			defer a.Close()
+			events, err := a.Snapshot(s.Name)
+			if err != nil {
+				return err
+			}
+			return env.saveTrace(cmd.Context(), f.directory(), events, s)
+		},
+	}
+	f.add(cmd)
+	completeSessions(cmd, &f.pid, true)
+	return cmd
+}
+
+func newRecoverCommand(env *Env) *cobra.Command {
+	var f traceFlags
+	var remove bool
+	cmd := &cobra.Command{
+		Use: "recover [-p PID] [-o DIR] [NAME | FILE]", Short: "Write what a dead program has recorded",
+		Long: recoverLong, Example: "  waymark recover\n  waymark recover --remove -p 1234 -o crash\n  waymark recover -o crash ./saved.ring", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := strings.Join(args, "")
+			if strings.Contains(name, "/") {
+				if remove {
+					return usage("remove it yourself", "--remove is for what waymark sessions shows, not for a FILE")
+				}
+				events, s, err := tracer.OpenRing(name)
+				if err != nil {
+					return err
+				}
+				return env.saveTrace(cmd.Context(), f.directory(), events, s)
+			}
+			s, err := findSession(f.pid, name, false)
+			if err != nil {
+				return err
+			}
+			events, err := tracer.Recover(s)
+			if err != nil {
+				return err
+			}
+			if err := env.saveTrace(cmd.Context(), f.directory(), events, s); err != nil || !remove {
+				return err
+			}
+			return tracer.RemoveSession(s)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&remove, "remove", false, "and forget it, when all is written")
+	completeSessions(cmd, &f.pid, false)
+	return cmd
+}
+
+// saveTrace writes events as a trace and says how many there were. What comes before an error is written.
+func (e *Env) saveTrace(ctx context.Context, dir string, events *tracer.Tracer, s *tracer.Session) error {
+	defer events.Close()
+	trace, err := recording.Create(dir, &recording.Options{Env: []ctf.EnvEntry{
+		recording.Text("target", fmt.Sprintf("process %d", s.PID)), recording.Text("session", s.Name),
+		recording.Text("executable_0", s.Executable), recording.Number("pid_0", int64(s.PID)),
+	}})
+	if err != nil {
+		return explainDirectory(dir, err)
+	}
+	channel, err := trace.Channel("agent", "buffer_full")
+	if err != nil {
+		_ = trace.Close()
+		return err
+	}
+	n := uint64(0)
+	var damage error
+	for err == nil && damage == nil {
+		var ev *tracer.Event
+		if ev, damage = events.Next(ctx); damage == nil {
+			if err = channel.Write(ev); err == nil {
+				n++
+			}
+		}
+	}
+	if errors.Is(damage, io.EOF) {
+		damage = nil
+	}
+	if lost, e := events.LostByCPU(); e == nil {
+		for cpu, count := range lost {
+			err = errors.Join(err, channel.SetLost(cpu, count))
+		}
+	} else {
+		damage = errors.Join(damage, e)
+	}
+	if err = errors.Join(err, trace.Close()); err != nil {
+		return explainDisk(err)
+	}
+	stats := trace.Stats()
+	others := "lost"
+	if s.Flight {
+		others = "older ones overwritten"
+	}
+	e.message("%s, %d %s: %s in %s", plural(n, "event"), stats.Total(), others, bytesText(stats.Bytes), dir)
+	return damage
+}

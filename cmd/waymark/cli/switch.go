@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+const keyLong = `Switch the keys of a Go program, the branches that it declares with package statickey.
+
+It asks the program's agent, which needs no privilege, and holds what it switched until Ctrl-C, -d or
+the end of the process; then keys are as they were, however waymark ends. Keys count: one that the
+program itself has enabled stays on when it is switched off once more than on by others.
+
+NAME is provider:name as the program declares it, or a pattern such as 'app:*'.`
+
+const keyExample = `  waymark key list -p 1234               the keys of a process, and which are on
+  waymark key on -p 1234 app:verbose     on until Ctrl-C
+  waymark key off -d 10s -p 1234 'app:*' off for ten seconds`
+
+const armLong = `Arm markers of a Go program, so that functions that the program itself connected to them run.
+
+It asks the program's agent, which needs no privilege, and holds them armed until Ctrl-C, -d or the
+end of the process. What passes then is counted: waymark list -p PID --engine agent shows it.
+Looking at markers from outside needs no arming: stat, trace and record do it themselves.`
+
+const armExample = `  waymark arm -p 1234 'http:*'
+  waymark arm -d 10s -p 1234 http:request_start`
+
+// switchFlags are what is common to what switches things in a program.
+type switchFlags struct {
+	pid      int
+	duration time.Duration
+}
+
+func (f *switchFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.IntVarP(&f.pid, "pid", "p", 0, "the process `PID`")
+	flags.DurationVarP(&f.duration, "duration", "d", 0, "end after `DURATION`, such as 10s or 2m")
+}
+
+// agent connects to the agent of -p.
+func (f *switchFlags) agent(cmd *cobra.Command) (*tracer.Agent, error) {
+	if f.pid <= 0 {
+		return nil, usage("such as -p 1234", "%s needs a process", cmd.CommandPath())
+	}
+	if f.duration < 0 {
+		return nil, usage("such as -d 10s", "-d %v is not a duration to wait for", f.duration)
+	}
+	return tracer.DialAgent(f.pid)
+}
+
+func newKeyCommand(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "key {list | on | off} [FLAGS] -p PID [NAME...]", Short: "Switch the keys of a Go program",
+		Long: keyLong, Example: keyExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("there is list, on and off", "key has no command %q", args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(newKeyListCommand(env), newKeySwitchCommand(env, "on", true), newKeySwitchCommand(env, "off", false))
+	for _, c := range cmd.Commands() {
+		c.DisableFlagsInUseLine = true
+	}
+	return cmd
+}
+
+func newKeyListCommand(env *Env) *cobra.Command {
+	var f switchFlags
+	cmd := &cobra.Command{
+		Use: "list -p PID [NAME...]", Short: "List the keys of a program", Long: "List the keys of a program, and which are on.",
+		Example: "  waymark key list -p 1234",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a, err := f.agent(cmd)
+			if err != nil {
+				return err
+			}
+			defer a.Close()
+			keys, err := pointsOf(a, pointKey, args)
+			if err != nil {
+				return err
+			}
+			t := table{right: make([]bool, 2)}
+			t.add("KEY", "STATE")
+			for _, k := range keys {
+				t.add(label(k.Name), keyState(k))
+			}
+			for _, line := range t.lines() {
+				fmt.Fprintln(env.Stdout, line)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().IntVarP(&f.pid, "pid", "p", 0, "the process `PID`")
+	completePoints(cmd, &f, pointKey)
+	return cmd
+}
+
+func keyState(k tracer.Point) string {
+	switch {
+	case k.Armed > 1:
+		return fmt.Sprintf("on (%d times)", k.Armed)
+	case k.Armed == 1:
+		return "on"
+	}
+	return "off"
+}
+
+func newKeySwitchCommand(env *Env, verb string, on bool) *cobra.Command {
+	var f switchFlags
+	cmd := &cobra.Command{
+		Use: verb + " [FLAGS] -p PID NAME...", Short: "Switch keys " + verb + " until Ctrl-C", Long: keyLong, Example: keyExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.hold(cmd, env, pointKey, args, func(a *tracer.Agent, names []string) error { return a.Switch(names, on) },
+				func(names []string) string { return list(names) + " switched " + verb })
+		},
+	}
+	f.add(cmd)
+	completePoints(cmd, &f, pointKey)
+	return cmd
+}
+
+func newArmCommand(env *Env) *cobra.Command {
+	var f switchFlags
+	cmd := &cobra.Command{
+		Use: "arm [FLAGS] -p PID NAME...", Short: "Arm markers for functions of the program itself", Long: armLong, Example: armExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.hold(cmd, env, pointMarker, args, (*tracer.Agent).Arm,
+				func(names []string) string { return plural(len(names), "marker") + " armed" })
+		},
+	}
+	f.add(cmd)
+	completePoints(cmd, &f, pointMarker)
+	return cmd
+}
+
+// The kinds of points.
+const (
+	pointMarker     = "marker"
+	pointTracepoint = "tracepoint"
+	pointKey        = "key"
+)
+
+// hold does something to points and waits for the end, which undoes it.
+func (f *switchFlags) hold(cmd *cobra.Command, env *Env, kind string, patterns []string, do func(*tracer.Agent, []string) error, said func([]string) string) error {
+	if len(patterns) == 0 {
+		return usage("waymark list --engine agent -p PID shows the names", "%s needs a name", cmd.CommandPath())
+	}
+	a, err := f.agent(cmd)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	points, err := pointsOf(a, kind, patterns)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, p := range points {
+		if !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	if err := do(a, names); err != nil {
+		return err
+	}
+	env.message("%s in process %d; Ctrl-C undoes it", printable(said(names)), f.pid)
+	return f.wait(cmd.Context(), a)
+}
+
+// wait returns at Ctrl-C, after -d or when the program has ended.
+func (f *switchFlags) wait(ctx context.Context, a *tracer.Agent) error {
+	ended := make(chan struct{})
+	go func() {
+		a.Wait()
+		close(ended)
+	}()
+	var deadline <-chan time.Time
+	if f.duration > 0 {
+		timer := time.NewTimer(f.duration)
+		defer timer.Stop()
+		deadline = timer.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-deadline:
+	case <-ended:
+	}
+	return nil
+}
+
+// pointsOf returns the points of a kind that patterns select, all without one.
+func pointsOf(a *tracer.Agent, kind string, patterns []string) ([]tracer.Point, error) {
+	all, err := a.Points()
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(p tracer.Point) bool { return p.Kind != kind })
+	if len(all) == 0 {
+		return nil, withHint(fmt.Errorf("the program has no %ss", kind), "waymark list --engine agent -p PID shows what it has")
+	}
+	some, err := choosePoints(all, patterns)
+	return some, pointError(kind, err)
+}
+
+// choosePoints returns those that patterns select, as they select markers.
+func choosePoints(all []tracer.Point, patterns []string) ([]tracer.Point, error) {
+	at := map[*tracer.Marker]int{}
+	var candidates []*tracer.Marker
+	for i, p := range all {
+		m := &tracer.Marker{Name: p.Name}
+		if provider, name, ok := strings.Cut(p.Name, ":"); ok {
+			m.Provider, m.Name = provider, name
+		}
+		at[m] = i
+		candidates = append(candidates, m)
+	}
+	chosen, err := tracer.Select(candidates, patterns)
+	var some []tracer.Point
+	for _, m := range chosen {
+		some = append(some, all[at[m]])
+	}
+	return some, err
+}
+
+// completePoints makes the shell complete names of points of -p.
+func completePoints(cmd *cobra.Command, f *switchFlags, kind string) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		a, err := tracer.DialAgent(f.pid)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer a.Close()
+		points, _ := pointsOf(a, kind, nil)
+		var names []string
+		for _, p := range points {
+			names = append(names, p.Name)
+		}
+		return startingWith(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+}
