@@ -66,7 +66,9 @@ func (c *compiler) ImportFrom(path, dir string, _ types.ImportMode) (*types.Pack
 			if f, ok := d.(*ast.FuncDecl); ok {
 				name = f.Name.Name
 			}
-			declaration.Mark(name, int(d.Pos()))
+			if declaration.Enabled() {
+				declaration.Mark(name, int(d.Pos()))
+			}
 			c.translate(d, info)
 		}
 	}
@@ -85,10 +87,14 @@ func (c *compiler) translate(d ast.Decl, info *types.Info) {
 		depth++
 		switch n := n.(type) {
 		case ast.Stmt:
-			statement.Mark(int(n.Pos()), depth)
+			if statement.Enabled() {
+				statement.Mark(int(n.Pos()), depth)
+			}
 			h.Write([]byte(reflect.TypeOf(n).Elem().Name()))
 		case ast.Expr:
-			expression.Mark(int(n.Pos()), depth)
+			if expression.Enabled() {
+				expression.Mark(int(n.Pos()), depth)
+			}
 			if t, ok := info.Types[n]; ok && t.Value != nil {
 				h.Write([]byte(t.Value.ExactString()))
 			}

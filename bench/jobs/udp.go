@@ -20,7 +20,8 @@ func echo() (string, error) {
 			if err != nil {
 				return
 			}
-			packetReceived.Mark(from.Port(), n)
+			port := from.Port()
+			packetReceived.Mark(port, n)
 			if n < 8 {
 				continue
 			}
@@ -29,7 +30,7 @@ func echo() (string, error) {
 			packetAnswer.Mark(sequence)
 			n, err = c.WriteToUDPAddrPort(packet[:n], from)
 			if err == nil {
-				packetSent.Mark(from.Port(), n)
+				packetSent.Mark(port, n)
 			}
 		}
 	}()

@@ -27,7 +27,8 @@ func TestRecord(t *testing.T) {
 	defer s.Stop()
 	for i := range 10 {
 		twoInts.Mark(-i, 1<<63)
-		mixed.Mark(int8(-i), strings.Repeat("x", i), i%2 == 0, []byte{byte(i)}, 1.5)
+		text, blob := strings.Repeat("x", i), []byte{byte(i)}
+		mixed.Mark(int8(-i), text, i%2 == 0, blob, 1.5)
 	}
 	f, err := os.OpenFile(s.Path(), os.O_RDWR, 0)
 	if err != nil {

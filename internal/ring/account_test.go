@@ -122,7 +122,8 @@ func hurry(goroutines, each int, between func(g int)) uint64 {
 		go func() {
 			defer all.Done()
 			for seq := range uint64(each) {
-				counted.Mark(uint32(g), seq, pad(seq))
+				p := pad(seq)
+				counted.Mark(uint32(g), seq, p)
 				if seq%512 == 511 {
 					between(g)
 				}
@@ -294,7 +295,8 @@ func TestStartStop(t *testing.T) {
 				case <-stop:
 					return
 				default:
-					counted.Mark(g, seq, pad(seq))
+					p := pad(seq)
+					counted.Mark(g, seq, p)
 				}
 			}
 		}()
