@@ -98,7 +98,11 @@ func (c *checks) namespaces(pid int) {
 		c.ok("namespaces", "those of waymark")
 		return
 	}
-	c.ok("namespaces", "its own "+strings.Join(others, ", ")+": trace with -p PID, by the number it has here")
+	there := ""
+	if own, err := procfs.OwnPID(pid); err == nil && own != 0 {
+		there = fmt.Sprintf(", where it is process %d", own)
+	}
+	c.ok("namespaces", "its own "+strings.Join(others, ", ")+there+": trace with -p PID, by the number it has here")
 }
 
 // markers says for each file what Count and Trace would refuse.

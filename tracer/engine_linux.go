@@ -84,6 +84,8 @@ func (k *kernelEvents) next(ctx context.Context) (*Event, error) {
 		Monotonic: at,
 		PID:       r.PID,
 		TID:       r.TID,
+		OwnPID:    r.OwnPID,
+		OwnTID:    r.OwnTID,
 		CPU:       int(r.CPU),
 		Comm:      k.comm(r.Comm),
 		Goroutine: int64(r.Goroutine),

@@ -12,7 +12,11 @@ type Event struct {
 	Monotonic time.Duration // CLOCK_MONOTONIC at the hit
 	PID       int           // as this process sees it; 0 when it is not visible from its PID namespace
 	TID       int           // 0 when not known, as with the agent engine
-	CPU       int           // with the agent engine the Go scheduler's processor, P
+	// OwnPID and OwnTID are the numbers that process and thread have where they run, in a PID
+	// namespace below that of this process, such as a container's: Options.OwnPIDs. 0 for others.
+	OwnPID, OwnTID int
+
+	CPU       int // with the agent engine the Go scheduler's processor, P
 	Comm      string
 	Goroutine int64 // 0 when not a Go program or not known
 	Marker    *Marker

@@ -27,6 +27,7 @@ func Find(ctx context.Context, t Target) ([]*Marker, error) {
 // Process is a running process and its markers.
 type Process struct {
 	PID     int
+	OwnPID  int // in its own PID namespace, when that is below the one of this process; else 0
 	Comm    string
 	Markers []*Marker // shared by the processes that map the same file
 	// Err says why the process could not be looked at, or not all of it.

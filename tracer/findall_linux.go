@@ -42,6 +42,7 @@ func findAll(ctx context.Context) ([]Process, error) {
 		if p.Comm, err = procfs.Comm(pid); procfs.Gone(err) {
 			continue
 		}
+		p.OwnPID, _ = procfs.OwnPID(pid) // who is gone by now is shown without
 		all = append(all, p)
 	}
 	return all, nil

@@ -52,12 +52,14 @@ func TestTraceInNestedPIDNamespace(t *testing.T) {
 // traceNested traces a process in a namespace below, and in a namespace of its own waits for
 // one of outside first.
 func traceNested(t *testing.T, path string) {
-	tr, err := Trace(Target{Path: path}, mustFind(t, Target{Path: path}, "loop1"), nil)
+	tr, err := Trace(Target{Path: path}, mustFind(t, Target{Path: path}, "loop1"), &Options{OwnPIDs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tr.Close()
 	want := 5
+	cmd := exec.Command(path, fmt.Sprint(want), "run")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	seen := map[int]int{}
 	next := func() {
 		e, err := tr.Next(t.Context())
@@ -68,6 +70,13 @@ func traceNested(t *testing.T, path string) {
 			t.Errorf("thread %d of process %d", e.TID, e.PID)
 		}
 		seen[e.PID]++
+		own := 0 // of who is not below
+		if cmd.Process != nil {
+			own = 1 // the first process there
+		}
+		if e.OwnPID != own || e.OwnTID != own {
+			t.Errorf("event of process %d: %d and thread %d in its own namespace, want %d", e.PID, e.OwnPID, e.OwnTID, own)
+		}
 	}
 	expected := map[int]int{}
 	if os.Getenv(nestedEnv) != "" {
@@ -76,8 +85,6 @@ func traceNested(t *testing.T, path string) {
 		}
 		expected[0] = 7
 	}
-	cmd := exec.Command(path, fmt.Sprint(want), "run")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}

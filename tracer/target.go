@@ -77,6 +77,9 @@ type Options struct {
 	// `req.Method` and `cmd->len`. Markers without such a variable are left as they are, and one
 	// that no simple marker has is an error. Events then have markers of their own, with such fields.
 	Vars []string
+	// OwnPIDs has events say which numbers process and thread have in a PID namespace below that of this
+	// process. It needs BTF, and costs some ten nanoseconds an event, of such a process a hundred.
+	OwnPIDs bool
 	// By breaks counts down: by "pid", "tid", "comm" (the thread's name), "cpu", "goroutine",
 	// and by fields of the markers, by name or as "arg1" and so on. Several are told apart
 	// together. A name that no marker has is a *NoFieldError. At most 8, four of them strings.

@@ -93,7 +93,7 @@ func (w *watcher) know(key int, f *File) bool {
 
 // options are how to attach.
 func (w *watcher) options(o Options) bpf.Options {
-	how := bpf.Options{Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize, UserCounters: userCounters(o)}
+	how := bpf.Options{Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize, OwnPIDs: o.OwnPIDs, UserCounters: userCounters(o)}
 	if w != nil {
 		how.Watch = w.watch
 	}

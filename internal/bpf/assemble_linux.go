@@ -36,6 +36,7 @@ type traceProgram struct {
 	sleepable bool
 	cookie    *uint64 // known when there is a program for each site
 	pids      *pidNamespace
+	ownPIDs   *kernelTypes     // nil unless events are to have them
 	filter    asm.Instructions // who is not let in
 	numbers   int              // how often process was generated
 	patterns  int              // the map of conditions' patterns

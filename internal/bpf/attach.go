@@ -44,6 +44,7 @@ type Options struct {
 	Mode       Mode
 	MaxString  int  // bytes of a string that events carry
 	BufferSize int  // bytes of the ring
+	OwnPIDs    bool // that events have, where the kernel describes its types
 	Unguarded  bool // this process holds the links, for tests
 	// UserCounters has reference counters raised by writing to the processes' memory, where
 	// the kernel does not raise them.

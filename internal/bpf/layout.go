@@ -18,7 +18,9 @@ import (
 //	40  slot       uint32    size in bytes of each string slot
 //	44  -          uint32    zero
 //	48  comm       [16]byte  the thread's name, zero-terminated
-//	64  body
+//	64  own pid<<32|tid uint64  the same in the PID namespace that the process is in, when that is below
+//	                         this process's and Options.OwnPIDs asks for it, else 0
+//	72  body
 //
 // The body of a plan with a record is the record's bytes, padded to 8, then one slot for each
 // string. A string's length in full is in the record; its slot holds the first bytes of it.
@@ -34,7 +36,8 @@ const (
 	offSlot      = 40
 	offPad       = 44
 	offComm      = 48
-	offBody      = 64
+	offOwn       = 64
+	offBody      = 72
 	commSize     = 16
 )
 
@@ -43,8 +46,11 @@ const failedRecord = 63
 
 // Raw is an event as the kernel wrote it. Body is valid until the next read.
 type Raw struct {
-	Time      uint64
-	PID, TID  int
+	Time     uint64
+	PID, TID int
+	// OwnPID and OwnTID are their numbers in a PID namespace below this process's.
+	OwnPID, OwnTID int
+
 	Goroutine uint64
 	Failed    uint64
 	Site      uint32
@@ -72,6 +78,8 @@ func (r *Raw) decode(b []byte) error {
 	r.Time = e.Uint64(b[offTime:])
 	process := e.Uint64(b[offProcess:])
 	r.PID, r.TID = int(process>>32), int(uint32(process))
+	own := e.Uint64(b[offOwn:])
+	r.OwnPID, r.OwnTID = int(own>>32), int(uint32(own))
 	r.Goroutine = e.Uint64(b[offGoroutine:])
 	r.Failed = e.Uint64(b[offFailed:])
 	r.Site = e.Uint32(b[offSite:])

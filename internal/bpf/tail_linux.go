@@ -12,6 +12,7 @@ func (a *traceProgram) tail() {
 	a.move2(offTime, stackTime)
 	a.process()
 	a.emit(asm.StoreMem(asm.R7, offProcess, asm.R0, asm.DWord))
+	a.own()
 	a.move2(offGoroutine, stackGoroutine)
 	a.emit(asm.StoreMem(asm.R7, offFailed, asm.R8, asm.DWord))
 	a.emit(asm.LoadMem(asm.R1, asm.RFP, stackCookie, asm.DWord), asm.StoreMem(asm.R7, offSite, asm.R1, asm.Word))
@@ -53,6 +54,19 @@ func (a *traceProgram) process() {
 		asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, stackScratch), asm.Mov.Imm(asm.R4, 8),
 		asm.FnGetNsCurrentPidTgid.Call(),
 		asm.LoadMem(asm.R0, asm.RFP, stackScratch, asm.DWord))
+}
+
+// own stores process and thread as a namespace below this process's counts them.
+func (a *traceProgram) own() {
+	a.zero(asm.R7, offOwn)
+	if a.ownPIDs == nil {
+		return
+	}
+	for i, process := range []bool{false, true} {
+		a.emit(a.ownPIDs.ownNumber(process, a.pids.level, "noOwn")...)
+		a.emit(asm.StoreMem(asm.R7, offOwn+int16(4*i), asm.R0, asm.Word)) // of a little-endian machine
+	}
+	a.label("noOwn")
 }
 
 func (a *traceProgram) move2(to, from int16) { a.move(to, asm.RFP, from, asm.DWord) }

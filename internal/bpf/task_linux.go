@@ -87,6 +87,25 @@ func (n *pidNamespace) number(process bool, label string) asm.Instructions {
 	)
 }
 
+// ownNumber leaves the number of the current process, or of its thread, in R0, as its own namespace
+// counts, or jumps to none when that is not below the level.
+func (k *kernelTypes) ownNumber(process bool, level int, none string) asm.Instructions {
+	var leader asm.Instructions
+	if process {
+		leader = step(stackTask, k.taskLeader)
+	}
+	return join(
+		asm.FnGetCurrentTask.Call(), asm.StoreMem(asm.RFP, stackTask, asm.R0, asm.DWord),
+		leader, step(stackTask, k.taskPID),
+		readKernel(stackNumber, stackTask, k.pidLevel, 4),
+		asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word), asm.JLE.Imm(asm.R0, int32(level), none),
+		asm.Mul.Imm(asm.R0, int32(k.numberSize)), asm.LoadMem(asm.R1, asm.RFP, stackTask, asm.DWord),
+		asm.Add.Reg(asm.R0, asm.R1), asm.StoreMem(asm.RFP, stackTask, asm.R0, asm.DWord),
+		readKernel(stackNumber, stackTask, k.pidNumbers+k.numberNr, 4),
+		asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word),
+	)
+}
+
 // ofShell jumps to yes when the current process is a job of an interactive shell: one with a
 // terminal whose process group is not its parent's. Stopping that, the shell would take the terminal back.
 func (k *kernelTypes) ofShell(yes, no string) asm.Instructions {

@@ -82,6 +82,9 @@ func (t *Tracer) Add(files []File, n int, pids []int) (skipped []*AttachError, e
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.add(files, n, pids, func(base traceProgram) ([]unit, func(), error) {
+		if t.options.OwnPIDs {
+			base.ownPIDs, _ = loadKernelTypes() // without them nobody has a second number
+		}
 		base.ring, base.lost, base.maxString = t.ring.FD(), t.missed.FD(), max(t.options.MaxString, 1)
 		return base.traceUnits(files, t.indices), nil, nil
 	})

@@ -37,6 +37,24 @@ func TracerPID(pid int) (int, error) {
 	return n, nil
 }
 
+// OwnPID returns the number that a process has in its own PID namespace, when that is below the one of /proc;
+// 0 for others, and for kernels that do not say (before Linux 4.1).
+func OwnPID(pid int) (int, error) {
+	v, err := Status(pid, "NSpid") // from the namespace of /proc downwards
+	if err != nil {
+		return 0, err
+	}
+	all := strings.Fields(v[0])
+	if len(all) < 2 {
+		return 0, nil
+	}
+	own, err := strconv.Atoi(all[len(all)-1])
+	if err != nil {
+		return 0, fmt.Errorf("NSpid of process %d: %w", pid, err)
+	}
+	return own, nil
+}
+
 // sigstop is the bit of SIGSTOP in a mask.
 const sigstop = 1 << (19 - 1)
 

@@ -8,6 +8,7 @@ import (
 // jsonMarker is an object of list --json: a marker, in a process when one was asked for.
 type jsonMarker struct {
 	PID      int             `json:"pid,omitempty"`
+	OwnPID   int             `json:"own_pid,omitempty"`
 	Comm     string          `json:"comm,omitempty"`
 	Marker   string          `json:"marker"`
 	Provider string          `json:"provider"`
@@ -73,7 +74,7 @@ func listJSON(out *output, groups []group, pid int) error {
 		}
 		for _, m := range g.markers {
 			j := markerJSON(m, codes[m.File])
-			j.PID, j.Comm = p.PID, p.Comm
+			j.PID, j.OwnPID, j.Comm = p.PID, p.OwnPID, p.Comm
 			j.counters(m, pid)
 			if err := writeJSON(out, j); err != nil {
 				return err

@@ -58,6 +58,9 @@ func (l *listTable) processes(all []tracer.Process) string {
 	words := make([]string, len(named))
 	for i, p := range named {
 		words[i] = fmt.Sprintf("%d %s", p.PID, label(p.Comm))
+		if l.verbose && p.OwnPID != 0 {
+			words[i] += fmt.Sprintf(" (%d in its PID namespace)", p.OwnPID)
+		}
 	}
 	s := strings.Join(words, ", ")
 	if more := len(all) - len(named); more > 0 {

@@ -75,6 +75,7 @@ type traceOptions struct {
 	str    []string
 	max    int
 	buffer byteSize
+	own    bool
 }
 
 func newTraceCommand(env *Env) *cobra.Command {
@@ -100,6 +101,7 @@ func newTraceCommand(env *Env) *cobra.Command {
 	flags.Uint64VarP(&o.count, "count", "n", 0, "end after `COUNT` events")
 	flags.StringSliceVar(&o.str, "str", nil, "arguments that point to text: `arg1`, or arg1:arg2 with its length")
 	flags.IntVar(&o.max, "max-string", o.max, "print at most `N` bytes of a string, up to 4096")
+	flags.BoolVarP(&o.own, "verbose", "v", false, "of processes in containers their own number, too: [1234/7]")
 	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer between kernel and waymark, up to 1G")
 	complete(cmd, &o.watchFlags)
 	return cmd
@@ -142,7 +144,8 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) er
 	return env.watch(ctx, &o.watchFlags, sel, watching{
 		attach: func(s *session) (_ attached, err error) {
 			if events, err = tracer.Trace(s.target, s.markers, &tracer.Options{
-				Where: o.where, Vars: o.vars, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer), UserCounters: bool(o.refcount), Later: s.later,
+				Where: o.where, Vars: o.vars, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer),
+				OwnPIDs: o.own || o.json, UserCounters: bool(o.refcount), Later: s.later,
 			}); err != nil {
 				return nil, err
 			}

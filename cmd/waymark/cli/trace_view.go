@@ -36,6 +36,9 @@ func (v *traceText) event(e *tracer.Event) error {
 // print prints a line; value appends the value of a field.
 func (v *traceText) print(e *tracer.Event, value func(b []byte, i int) []byte) error {
 	process := fmt.Sprintf("%s[%d]", label(e.Comm), e.PID)
+	if e.OwnPID != 0 {
+		process = fmt.Sprintf("%s[%d/%d]", label(e.Comm), e.PID, e.OwnPID)
+	}
 	v.process = max(v.process, utf8.RuneCountInString(process))
 	thread := fmt.Sprintf("t%d", e.TID)
 	if e.Goroutine != 0 {
@@ -77,6 +80,8 @@ type jsonEvent struct {
 	Monotonic int64      `json:"monotonic_ns"`
 	PID       int        `json:"pid"`
 	TID       int        `json:"tid"`
+	OwnPID    int        `json:"own_pid,omitempty"`
+	OwnTID    int        `json:"own_tid,omitempty"`
 	CPU       int        `json:"cpu"`
 	Comm      string     `json:"comm"`
 	Goroutine int64      `json:"goroutine,omitempty"`
@@ -142,7 +147,7 @@ func (v *traceJSON) event(e *tracer.Event) error {
 func (v *traceJSON) print(e *tracer.Event, value func(i int) any) error {
 	j := jsonEvent{
 		Time: e.Time.UTC().Format(timeFormat), Monotonic: e.Monotonic.Nanoseconds(),
-		PID: e.PID, TID: e.TID, CPU: e.CPU, Comm: e.Comm, Goroutine: e.Goroutine,
+		PID: e.PID, TID: e.TID, OwnPID: e.OwnPID, OwnTID: e.OwnTID, CPU: e.CPU, Comm: e.Comm, Goroutine: e.Goroutine,
 		Marker: e.Marker.FullName(), Fields: jsonFields{},
 	}
 	keys := v.keys(e.Marker)
