@@ -297,6 +297,18 @@ func TestOptimizedStormWithUprobes(t *testing.T) {
 	}
 }
 
+func writeTracefs(t *testing.T, file, text string) {
+	t.Helper()
+	f, err := os.OpenFile("/sys/kernel/tracing/"+file, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // While somebody's probe sits on a site, the byte there is the kernel's: it is left alone, and patched when
 // the probe has gone.
 func TestOptimizedSiteWithUprobe(t *testing.T) {
@@ -304,17 +316,7 @@ func TestOptimizedSiteWithUprobe(t *testing.T) {
 	path, site := optimizedSite(t, gobuild.Config{}, link.Options{})
 	h := holdAllkinds(t, path, 1000)
 	ahead := uint64(h.markers[0].Sites[0].Address) - uint64(h.markers[0].Sites[0].Offset)
-	write := func(file, text string) {
-		t.Helper()
-		f, err := os.OpenFile("/sys/kernel/tracing/"+file, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if _, err := f.WriteString(text); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(file, text string) { t.Helper(); writeTracefs(t, file, text) }
 	name := fmt.Sprintf("waymark_site_%d/site", os.Getpid())
 	write("uprobe_events", fmt.Sprintf("p:%s %s:%#x\n", name, path, site-ahead))
 	t.Cleanup(func() { write("uprobe_events", "-:"+name+"\n") })

@@ -31,16 +31,20 @@ func (img *image) restoreCode() error {
 	if err != nil {
 		return err
 	}
-	i := t.index(schema.Section)
-	if i < 0 || le.Uint64(img.at(img.anchor.addr+markerabi.OffSites, 8)) == 0 {
+	sites := img.at(img.anchor.addr+markerabi.OffSites, 16)
+	if bytes.Equal(sites, make([]byte, len(sites))) {
 		return nil
 	}
-	doc, err := schema.Decode(t.contents(img.data, i))
-	if err != nil {
-		return fmt.Errorf("%w: what an earlier link --optimize wrote: %w", ErrLayout, err)
+	var kept schema.Code
+	if i := t.index(schema.Section); i >= 0 {
+		doc, err := schema.Decode(t.contents(img.data, i))
+		if err != nil {
+			return fmt.Errorf("%w: what an earlier link --optimize wrote: %w", ErrLayout, err)
+		}
+		kept = doc.Code
 	}
 	img.data = bytes.Clone(img.data)
-	for _, c := range doc.Code {
+	for _, c := range kept {
 		old, err := hex.DecodeString(c.Hex)
 		if err != nil {
 			return fmt.Errorf("%w: the code at 0x%x that an earlier link kept: %w", ErrLayout, c.Address, err)

@@ -1,0 +1,279 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waymark-trace/waymark/internal/gobuild"
+	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/internal/peer"
+)
+
+// delve is the release that reads what the newest Go writes; Debian's does not.
+const delve = "github.com/go-delve/delve/cmd/dlv@v1.27.2"
+
+// debugged is a running testdata/debugged, with one optimized site.
+type debugged struct {
+	cmd  *exec.Cmd
+	in   io.Writer
+	out  *bufio.Reader
+	path string
+	site uint64
+}
+
+func startDebugged(t *testing.T) *debugged {
+	t.Helper()
+	d := &debugged{path: gobuild.Build(t, gobuild.Config{}, "testdata/debugged")}
+	report, err := link.FileWith(d.path, "", link.Options{Optimize: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Sites) != 1 || !report.Sites[0].Optimized {
+		t.Fatalf("sites %+v", report.Sites)
+	}
+	d.site = report.Sites[0].Address
+	d.cmd = exec.Command(d.path)
+	// A signal that comes while gdb steps over its breakpoint returns to it, and gdb counts that once more.
+	d.cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1")
+	in, _ := d.cmd.StdinPipe()
+	out, err := d.cmd.StdoutPipe()
+	if err == nil {
+		err = d.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.cmd.Process.Kill(); d.cmd.Wait() })
+	d.in, d.out = in, bufio.NewReader(out)
+	return d
+}
+
+// expect gives a command and holds the answer against what is wanted, "…" standing for anything.
+func (d *debugged) expect(t *testing.T, command, want string) {
+	t.Helper()
+	if _, err := io.WriteString(d.in, command+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := d.out.ReadString('\n')
+	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(want), "…", ".*") + "\n$"
+	if err != nil || !regexp.MustCompile(pattern).MatchString(answer) {
+		t.Fatalf("%s: %q, %v: want %q", command, answer, err, want)
+	}
+}
+
+// code returns the byte at the site.
+func (d *debugged) code(t *testing.T) byte {
+	t.Helper()
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", d.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Close()
+	var b [1]byte
+	if _, err := mem.ReadAt(b[:], int64(d.site)); err != nil {
+		t.Fatal(err)
+	}
+	return b[0]
+}
+
+// awaitCode waits for a byte at the site.
+func (d *debugged) awaitCode(t *testing.T, want byte) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); d.code(t) != want; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the site has %#x, want %#x", d.code(t), want)
+		}
+	}
+}
+
+const (
+	breakpoint = 0xcc
+	siteOff    = 0xeb
+	siteOn     = 0xa8
+)
+
+// While a debugger's breakpoint is on a site it is left alone, the program goes on as its site says, and
+// arming is refused; once the breakpoint is gone, everything is as it is without.
+func TestDebuggersOnOptimizedSite(t *testing.T) {
+	for name, attach := range map[string]func(*testing.T, *debugged) (wait func() (stops int)){"gdb": withGDB, "delve": withDelve} {
+		t.Run(name, func(t *testing.T) {
+			d := startDebugged(t)
+			d.expect(t, "pass", "0")
+			wait := attach(t, d)
+			d.awaitCode(t, breakpoint)
+			d.expect(t, "arm", "…somebody else, a debugger perhaps, changed the code…")
+			d.expect(t, "pass", "0")
+			d.expect(t, "done", "done")
+			if n := wait(); n != 10 {
+				t.Errorf("stopped %d times, want 10", n)
+			}
+			d.awaitCode(t, siteOff)
+			d.expect(t, "arm", "ok")
+			d.expect(t, "pass", "10")
+
+			// And on a live one, which is disarmed meanwhile.
+			wait = attach(t, d)
+			d.awaitCode(t, breakpoint)
+			d.expect(t, "pass", "10")
+			d.expect(t, "disarm", "ok")
+			d.expect(t, "done", "done")
+			if n := wait(); n != 10 {
+				t.Errorf("stopped %d times, want 10", n)
+			}
+			d.awaitCode(t, siteOff) // by the watcher: its word is zero
+			d.expect(t, "pass", "0")
+			d.expect(t, "arm", "ok")
+			d.awaitCode(t, siteOn)
+			d.expect(t, "pass", "10")
+		})
+	}
+}
+
+// withGDB has gdb sit on the site until the program calls done.
+func withGDB(t *testing.T, d *debugged) func() int {
+	peer.Need(t, "gdb")
+	args := []string{"-batch", "-nx", "-p", fmt.Sprint(d.cmd.Process.Pid)}
+	for _, command := range []string{
+		"set pagination off", fmt.Sprintf("break *%#x", d.site), "ignore 1 1000000", "break main.done", "continue",
+		"info breakpoints", "delete", "detach",
+	} {
+		args = append(args, "-ex", command)
+	}
+	return debug(t, exec.Command("gdb", args...), func(out string) int {
+		m := regexp.MustCompile(`breakpoint already hit (\d+) times`).FindStringSubmatch(out)
+		n := 0
+		if m != nil {
+			fmt.Sscan(m[1], &n)
+		}
+		return n
+	})
+}
+
+// withDelve does so with delve.
+func withDelve(t *testing.T, d *debugged) func() int {
+	bin := filepath.Join(os.TempDir(), "waymark-dlv-"+filepath.Base(delve))
+	if _, err := os.Stat(filepath.Join(bin, "dlv")); err != nil {
+		install := exec.Command("go", "install", delve)
+		install.Dir = t.TempDir()
+		install.Env = append(os.Environ(), "GOBIN="+bin, "GOFLAGS=")
+		if out, err := install.CombinedOutput(); err != nil {
+			peer.Missing(t, fmt.Sprintf("%s from a module proxy: %v\n%s", delve, err, out))
+		}
+	}
+	script := filepath.Join(t.TempDir(), "script")
+	text := fmt.Sprintf("break site *%#x\nbreak done main.done\n", d.site) + strings.Repeat("continue\n", 11) + "clear site\nclear done\n"
+	if err := os.WriteFile(script, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(bin, "dlv"), "attach", fmt.Sprint(d.cmd.Process.Pid), "--init", script, "--allow-non-terminal-interactive")
+	cmd.Stdin = strings.NewReader("exit\nn\n") // it asks whether to kill the process
+	return debug(t, cmd, func(out string) int { return strings.Count(out, "> [site]") })
+}
+
+// debug runs a debugger. What it returns waits for its end and counts its stops at the site.
+func debug(t *testing.T, cmd *exec.Cmd, count func(out string) int) func() int {
+	t.Helper()
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return func() int {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("%s: %v", cmd.Path, err)
+			}
+		case <-time.After(time.Minute):
+			cmd.Process.Kill()
+			<-ended
+			t.Errorf("%s does not end", cmd.Path)
+		}
+		if t.Failed() {
+			t.Logf("%s\n%s", cmd.Path, &out)
+		}
+		n := count(out.String())
+		if n != 10 {
+			t.Logf("%s\n%s", cmd.Path, &out)
+		}
+		return n
+	}
+}
+
+// Probes of the kernel right before a site and on its slow path, under perf: neither minds the other.
+func TestUprobesBesideOptimizedSite(t *testing.T) {
+	peer.Root(t)
+	peer.Need(t, "perf")
+	d := startDebugged(t)
+	file, err := elf.Open(d.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	text := file.Section(".text")
+	code := make([]byte, 16)
+	if _, err := text.ReadAt(code, int64(d.site-text.Addr)-4); err != nil {
+		t.Fatal(err)
+	}
+	// SUBQ $n, SP; JMP over the slow path; a NOP of 8 bytes; the slow path's first LEAQ.
+	if !bytes.Equal(code[:3], []byte{0x48, 0x83, 0xec}) || code[4] != siteOff || !bytes.Equal(code[14:16], []byte{0x48, 0x8d}) {
+		t.Fatalf("the site is laid out otherwise: % x", code)
+	}
+	offset := text.Offset + d.site - text.Addr
+	group := fmt.Sprintf("waymark_beside_%d", os.Getpid())
+	for name, at := range map[string]uint64{"before": offset - 4, "slow": offset + 10} {
+		writeTracefs(t, "uprobe_events", fmt.Sprintf("p:%s/%s %s:%#x\n", group, name, d.path, at))
+		t.Cleanup(func() { writeTracefs(t, "uprobe_events", fmt.Sprintf("-:%s/%s\n", group, name)) })
+	}
+	var out strings.Builder
+	stat := exec.Command("perf", "stat", "-x,", "-e", group+":before,"+group+":slow", "-p", fmt.Sprint(d.cmd.Process.Pid))
+	stat.Stderr = &out
+	if err := stat.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stat.Process.Kill() })
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", d.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Close()
+	inserted := func(at uint64) bool {
+		var b [1]byte
+		_, err := mem.ReadAt(b[:], int64(at))
+		return err == nil && b[0] == breakpoint
+	}
+	for end := time.Now().Add(30 * time.Second); !inserted(d.site-4) || !inserted(d.site+10); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("perf never attached\n%s", &out)
+		}
+	}
+	const rounds = 20
+	for range rounds {
+		d.expect(t, "pass", "0")
+		d.expect(t, "arm", "ok")
+		d.expect(t, "pass", "10")
+		d.expect(t, "disarm", "ok")
+	}
+	stat.Process.Signal(os.Interrupt)
+	stat.Wait() // perf's status is that of the signal
+	for name, want := range map[string]int{"before": 20 * rounds, "slow": 10 * rounds} {
+		if !regexp.MustCompile(fmt.Sprintf(`(?m)^%d,,%s:%s,`, want, group, name)).MatchString(out.String()) {
+			t.Errorf("want %d of %s\n%s", want, name, &out)
+		}
+	}
+	d.expect(t, "arm", "ok")
+	d.expect(t, "pass", "10")
+}
