@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/waymark-trace/waymark/internal/feature"
+	"github.com/waymark-trace/waymark/sdt"
 )
 
 // keepRedZone is true but in tests of what else the kernel makes of such sites.
@@ -21,21 +22,32 @@ func checkRedZone(m *Marker, site int, file io.ReaderAt) error {
 	if !keepRedZone || m.goCode || site < len(m.records) && m.records[site] != nil {
 		return nil
 	}
-	if g, err := feature.UprobeGeneration(); err != nil || g != feature.Nop5 {
+	code, harm := redZone(&m.Sites[site], file)
+	if !harm {
 		return nil
 	}
-	s := &m.Sites[site]
+	return redZoneError(code)
+}
+
+// redZone reports whether a probe does that harm, and returns the instruction.
+func redZone(s *sdt.Site, file io.ReaderAt) (code []byte, harm bool) {
+	if g, err := feature.UprobeGeneration(); err != nil || g != feature.Nop5 {
+		return nil, false
+	}
 	const page = 4096
 	if uint64(s.Address)%page > page-nop5Size {
-		return nil // can_optimize leaves those that cross a page alone
+		return nil, false // can_optimize leaves those that cross a page alone
 	}
-	var code [maxInstruction]byte
-	n, _ := file.ReadAt(code[:], int64(s.Offset))
+	code = make([]byte, maxInstruction)
+	n, _ := file.ReadAt(code, int64(s.Offset))
 	if nopLength(code[:n]) != nop5Size {
-		return nil
+		return nil, false
 	}
-	return fmt.Errorf("%w: the instruction is a nop of 5 bytes (% x), for which this kernel, as all from Linux 6.18 to 7.1, writes below the stack pointer",
-		ErrRedZone, code[:nop5Size])
+	return code[:nop5Size], true
+}
+
+func redZoneError(code []byte) error {
+	return fmt.Errorf("%w: the instruction is a nop of 5 bytes (% x), for which this kernel, as all from Linux 6.18 to 7.1, writes below the stack pointer", ErrRedZone, code)
 }
 
 const (

@@ -146,16 +146,23 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 			m.Simple.Refused = append(m.Simple.Refused, SimplePlace{Address: p.Address, Err: err})
 			continue
 		}
+		site := sdt.Site{
+			Note:    sdt.Note{Provider: provider, Name: name, Location: sdt.Addr(p.Address)},
+			Address: sdt.Addr(p.Address), Offset: sdt.Offset(off),
+		}
+		if code, harm := redZone(&site, s.f); harm && keepRedZone && !m.goCode {
+			out := SimplePlace{Address: p.Address, Err: redZoneError(code)}
+			out.named(s.info, p.Code)
+			m.Simple.Refused = append(m.Simple.Refused, out)
+			continue
+		}
 		var frame *variable.Frame
 		if p.Scope != nil {
 			// The place may lie some nops before the marker; nothing has changed by then.
 			frame = variable.At(s.info, p.Scope, p.Address, r.Line)
 		}
 		frames, reasons = append(frames, frame), append(reasons, p.NoScope)
-		m.Sites = append(m.Sites, sdt.Site{
-			Note:    sdt.Note{Provider: provider, Name: name, Location: sdt.Addr(p.Address)},
-			Address: sdt.Addr(p.Address), Offset: sdt.Offset(off),
-		})
+		m.Sites = append(m.Sites, site)
 		m.readings = append(m.readings, nil)
 		m.Simple.Places = append(m.Simple.Places, s.place(&p, frame, m.Simple.Variables))
 	}

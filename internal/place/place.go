@@ -100,25 +100,37 @@ func Find(f *debuginfo.File, marks []Mark) (found []Found, err error) {
 	return found, err
 }
 
-// cheapest returns the cheapest instruction to probe among those that stand for an address: it,
-// and nops that lie before it and lead nowhere else.
+// cheapest returns the best instruction to probe among those that stand for an address: it, nops
+// that lie before it and lead nowhere else, and what follows when it does nothing.
 func (fl *flow) cheapest(address uint64) uint64 {
 	for at := address; ; {
 		in := fl.code[at]
-		if in.cost() == Emulated && (!isNop(in.code) || in.size != nop5) {
+		if in.cost() == Emulated && !in.isNop5() {
 			return at
 		}
 		before := fl.before(at)
 		if before == nil || len(fl.into[at]) > 0 || !isNop(before.code) || fl.opaque {
-			return address
+			break
 		}
 		at = before.address
 	}
+	in := fl.code[address]
+	next := fl.code[address+uint64(in.size)]
+	if !in.isNop5() || next == nil || next.isNop5() || next.cost() == Refused || fl.opaque {
+		return address
+	}
+	if ways := fl.into[next.address]; len(ways) > 1 || len(ways) == 1 && ways[0] != address {
+		return address
+	}
+	return next.address
 }
 
-// nop5 is the size of the nop for which kernels from Linux 6.18 to 7.1 write below the stack
-// pointer: see tracer.ErrRedZone.
-const nop5 = 5
+// isNop5 reports whether an instruction is a nop of five bytes, or a jump to what follows, which
+// is one too: kernels from Linux 6.18 to 7.1 write below the stack pointer for it. See
+// tracer.ErrRedZone.
+func (in *instruction) isNop5() bool {
+	return in.size == 5 && (isNop(in.code) || in.code[0] == 0xe9 && in.target == in.address+5)
+}
 
 // judge decides about one candidate.
 type judge struct {
