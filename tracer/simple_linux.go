@@ -140,7 +140,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 	m.goCode = s.info.IsGo()
 	var frames []*variable.Frame
 	var reasons []error
-	for _, p := range s.found[i].Places {
+	for _, p := range kernelOrder(s.found[i].Places) {
 		off, err := s.info.Offset(p.Address)
 		if err != nil {
 			m.Simple.Refused = append(m.Simple.Refused, SimplePlace{Address: p.Address, Err: err})
@@ -158,8 +158,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 		}
 		var frame *variable.Frame
 		if p.Scope != nil {
-			// The place may lie some nops before the marker; nothing has changed by then.
-			frame = variable.At(s.info, p.Scope, p.Address, r.Line)
+			frame = variable.At(s.info, p.Scope, variable.Point{Address: p.Marker, Views: p.Views, Probe: p.Address, Line: r.Line})
 		}
 		frames, reasons = append(frames, frame), append(reasons, p.NoScope)
 		m.Sites = append(m.Sites, site)
@@ -181,6 +180,21 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 		s.file.Problems = append(s.file.Problems, fmt.Errorf("variables of %s: %w", m.FullName(), err))
 	}
 	return m
+}
+
+// kernelOrder turns copies at one address around: the kernel calls the latest probe first
+// (consumer_add, kernel/events/uprobes.c).
+func kernelOrder(places []place.Place) []place.Place {
+	out := slices.Clone(places)
+	for i := 0; i < len(out); {
+		j := i + 1
+		for j < len(out) && out[j].Address == out[i].Address {
+			j++
+		}
+		slices.Reverse(out[i:j])
+		i = j
+	}
+	return out
 }
 
 func or2(a, b error) error {

@@ -55,8 +55,13 @@ type Address struct {
 
 // Place is one instruction that stands for one copy of a mark. Several copies can have the same.
 type Place struct {
-	Address uint64
-	Cost    Cost
+	Address uint64 // of the instruction to probe
+	// Marker is the address of the marker itself: the same, or with nothing between that does anything.
+	Marker uint64
+	// Views are the first and the last of the statements at that address that are on the marker's line,
+	// as the line table counts them: -1 for ahead of all, NoView when that is not known.
+	Views [2]int
+	Cost  Cost
 	// Instruction is the code there.
 	Instruction []byte
 	// Code is the innermost scope that the instruction is in, nil when none is known.
@@ -65,6 +70,9 @@ type Place struct {
 	Scope   *debuginfo.Scope
 	NoScope error
 }
+
+// NoView is a view that is not known.
+const NoView = -2
 
 // Refusal is an instruction that a marker is at, and that is not its place.
 type Refusal struct {

@@ -168,7 +168,8 @@ func (s *search) unit(u *debuginfo.Unit, e *dwarf.Entry, lines *debuginfo.Lines,
 }
 
 // function judges the candidates in one function.
-func (s *search) function(fn *debuginfo.Scope, lines *debuginfo.Lines, declared map[debuginfo.Declared]bool, candidates []candidate) {
+func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared map[debuginfo.Declared]bool, candidates []candidate) {
+	lines := rows{table}
 	var fl *flow
 	var failed error
 	for i := range candidates {
@@ -179,14 +180,14 @@ func (s *search) function(fn *debuginfo.Scope, lines *debuginfo.Lines, declared 
 		if fl == nil && failed == nil {
 			fl, failed = readFlow(s.f, fn)
 		}
-		p := Place{Address: c.address, Code: fn.At(c.address)}
+		p := Place{Address: c.address, Marker: c.address, Views: noViews, Code: fn.At(c.address)}
 		err := failed
 		switch {
 		case err != nil:
 		case c.mark.Proven:
 			err = fl.isInstruction(c.address)
 		default:
-			err = (&judge{fl, fn, lines, *c}).check()
+			err = (&judge{fl, fn, table, *c}).check()
 			if err == nil && c.row {
 				err = fl.sole(c, candidates)
 			}
@@ -200,8 +201,12 @@ func (s *search) function(fn *debuginfo.Scope, lines *debuginfo.Lines, declared 
 		}
 		in := fl.code[p.Address]
 		p.Cost, p.Instruction = in.cost(), in.code
-		if p.Scope = s.scope(p.Code, declared, lines, c); p.Scope == nil {
+		if p.Scope = s.scope(p.Code, declared, table, c); p.Scope == nil {
 			p.NoScope = errNoScope
+		} else if !c.mark.Proven {
+			if p.Views, err = lines.views(c, candidates); err != nil {
+				p.Scope, p.NoScope = nil, err
+			}
 		}
 		c.out.Places = append(c.out.Places, p)
 	}

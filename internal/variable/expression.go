@@ -16,11 +16,13 @@ const (
 
 // site is what expressions at one address refer to.
 type site struct {
-	file *debuginfo.File
-	unit *unitInfo
-	pc   uint64
-	base func() (Location, error) // of the frame
-	now  int                      // how deep in expressions
+	file  *debuginfo.File
+	unit  *unitInfo
+	pc    uint64                   // of the variables
+	at    uint64                   // where the probe is: no instruction lies between that has an effect
+	views [2]int                   // of pc
+	base  func() (Location, error) // of the frame
+	now   int                      // how deep in expressions
 }
 
 // value is a number on the symbolic stack, and how people call the address it is.
@@ -135,7 +137,7 @@ func (e *evaluator) binary(op fetch.Op) {
 // address pushes an address that the file has.
 func (e *evaluator) address(a uint64) {
 	// Where the program is loaded is known by where it is executing.
-	e.push(fetch.Program{{Op: fetch.Register, Arg: fetch.PC}}.Plus(int64(a-e.pc)), fmt.Sprintf("static at %#x", a))
+	e.push(fetch.Program{{Op: fetch.Register, Arg: fetch.PC}}.Plus(int64(a-e.at)), fmt.Sprintf("static at %#x", a))
 }
 
 // register pushes what a register holds, and an offset.

@@ -1,6 +1,7 @@
 package variable
 
 import (
+	"bytes"
 	"debug/dwarf"
 	"errors"
 	"fmt"
@@ -24,17 +25,25 @@ type Frame struct {
 	line  int64
 }
 
-// At returns the frame of an address for which a scope is that of its line: what is declared
-// below that is not in scope yet. Line 0 is below all.
-func At(f *debuginfo.File, scope *debuginfo.Scope, pc uint64, line int) *Frame {
+// Point is where variables are looked up.
+type Point struct {
+	Address uint64
+	Views   [2]int // of the address, as the line table numbers them, -1 for ahead of all; or NoView
+	Probe   uint64 // where the probe is: before the address or behind, and nothing happens between
+	Line    int    // of the source: what is declared below it is not in scope yet; 0 is below all
+}
+
+// At returns the frame of a point in a scope.
+func At(f *debuginfo.File, scope *debuginfo.Scope, p Point) *Frame {
+	pc, line := p.Address, p.Line
 	fr := &Frame{scope: scope, line: int64(line)}
-	fr.site = site{file: f, unit: newUnit(f, scope.Unit, scope.Compile), pc: pc, base: fr.frameBase}
+	fr.site = site{file: f, unit: newUnit(f, scope.Unit, scope.Compile), pc: pc, at: p.Probe, views: p.Views, base: fr.frameBase}
 	return fr
 }
 
 // frameBase is what the outermost function says its frame is at.
 func (fr *Frame) frameBase() (Location, error) {
-	expr, err := fr.unit.expression(fr.scope.Outermost().Entry, dwarf.AttrFrameBase, fr.pc)
+	expr, err := fr.unit.expression(fr.scope.Outermost().Entry, dwarf.AttrFrameBase, point{fr.pc, NoView})
 	if err != nil {
 		return Location{}, unavailable("the frame's address: %w", err)
 	}
@@ -78,7 +87,14 @@ func (fr *Frame) variable(e *dwarf.Entry, name string) Variable {
 }
 
 func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
-	expr, err := fr.unit.expression(e, dwarf.AttrLocation, fr.pc)
+	expr, err := fr.unit.expression(e, dwarf.AttrLocation, point{fr.pc, fr.views[0]})
+	if err == nil && fr.views[1] != fr.views[0] {
+		// Other statements are on the marker's line, one of which may assign it.
+		var last []byte
+		if last, err = fr.unit.expression(e, dwarf.AttrLocation, point{fr.pc, fr.views[1]}); err == nil && !bytes.Equal(expr, last) {
+			return nowhere(errEither)
+		}
+	}
 	if err != nil {
 		return nowhere(unavailable("%w", err))
 	}

@@ -68,6 +68,7 @@ const (
 	opGNUConst      = 0xf4
 	opGNUReinterp   = 0xf9
 	opGNUVariable   = 0xfd
+	opEither        = 0xe1 // nobody's: see certain
 )
 
 var binaries = map[byte]fetch.Op{
@@ -191,6 +192,8 @@ func (e *evaluator) rare(op byte) {
 		e.fail("it points to a variable that is not in memory")
 	case opGNUVariable:
 		e.fail("its value is that of another variable")
+	case opEither:
+		e.err = errEither
 	case opFormTLS, opGNUTLS:
 		e.err = errThread
 	case opBitPiece:

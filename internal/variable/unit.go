@@ -49,8 +49,64 @@ func (u *unitInfo) address(index uint64) (uint64, error) {
 	return b.Uint(8), b.Err
 }
 
-// expression returns the expression that an attribute has at an address, nil for none there.
-func (u *unitInfo) expression(e *dwarf.Entry, attribute dwarf.Attr, pc uint64) ([]byte, error) {
+// point is a place in the code, as finely as gcc tells them apart: statements that left no instruction
+// between them have one address, and views of it that are numbered (A. Oliva, "Location Views", 2017).
+// Without these, what is at an address is what is there behind the last of such statements.
+type point struct {
+	address uint64
+	view    int // NoView: not known; -1: ahead of all
+}
+
+// NoView is the view of an address of which nothing but the address is known.
+const NoView = -2
+
+// bounds are where an entry of a list begins and ends.
+type bounds struct{ from, to point }
+
+// has reports whether an entry is for a point.
+func (b bounds) has(p point, viewed bool) bool {
+	if !viewed || p.view == NoView {
+		return b.from.address <= p.address && p.address < b.to.address
+	}
+	before := func(a, b point) bool { return a.address < b.address || a.address == b.address && a.view < b.view }
+	return !before(p, b.from) && before(p, b.to)
+}
+
+// views reads the views of a list, one pair for each entry.
+type views struct{ *debuginfo.Buffer }
+
+func (v views) next(from, to uint64) bounds {
+	b := bounds{point{from, 0}, point{to, 0}}
+	if v.Buffer != nil {
+		b.from.view, b.to.view = int(min(v.Uleb(), maxView)), int(min(v.Uleb(), maxView))
+	}
+	return b
+}
+
+const maxView = 1 << 20
+
+const attrLocviews = dwarf.Attr(0x2137) // DW_AT_GNU_locviews
+
+// viewsOf returns the views that belong to an entry's list of locations, none when it has no such.
+func (u *unitInfo) viewsOf(e *dwarf.Entry, attribute dwarf.Attr) (views, error) {
+	at, ok := e.Val(attrLocviews).(int64)
+	if !ok || attribute != dwarf.AttrLocation {
+		return views{}, nil
+	}
+	name := "loc"
+	if u.Version >= 5 {
+		name = "loclists"
+	}
+	b, err := u.section(name, uint64(at))
+	return views{b}, err
+}
+
+// errEither is of a variable that has a new value at the very address of the marker, where
+// nothing says whether it is assigned ahead of the marker or behind.
+var errEither = unavailable("it is assigned at this address, ahead of the marker or behind")
+
+// expression returns the expression that an attribute has at a point, nil for none there.
+func (u *unitInfo) expression(e *dwarf.Entry, attribute dwarf.Attr, pc point) ([]byte, error) {
 	f := e.AttrField(attribute)
 	if f == nil {
 		return nil, nil
@@ -59,16 +115,20 @@ func (u *unitInfo) expression(e *dwarf.Entry, attribute dwarf.Attr, pc uint64) (
 	case []byte:
 		return v, nil
 	case int64: // an offset
-		if u.Version >= 5 {
-			return u.find(uint64(v), pc)
+		seen, err := u.viewsOf(e, attribute)
+		if err != nil {
+			return nil, err
 		}
-		return u.findOld(uint64(v), pc)
+		if u.Version >= 5 {
+			return u.find(uint64(v), seen, pc)
+		}
+		return u.findOld(uint64(v), seen, pc)
 	case uint64: // an index into the unit's lists
 		at, err := u.list(v)
 		if err != nil {
 			return nil, err
 		}
-		return u.find(at, pc)
+		return u.find(at, views{}, pc)
 	}
 	return nil, fmt.Errorf("a location of class %v", f.Class)
 }
@@ -93,7 +153,7 @@ const maxEntries = 1 << 16
 var errList = errors.New("a list of locations that has no end")
 
 // findOld reads .debug_loc: DWARF 4, 2.6.2.
-func (u *unitInfo) findOld(at, pc uint64) ([]byte, error) {
+func (u *unitInfo) findOld(at uint64, seen views, pc point) ([]byte, error) {
 	b, err := u.section("loc", at)
 	if err != nil {
 		return nil, err
@@ -111,8 +171,8 @@ func (u *unitInfo) findOld(at, pc uint64) ([]byte, error) {
 			continue
 		}
 		expr := b.Bytes(b.Uint(2))
-		if base+from <= pc && pc < base+to {
-			return expr, b.Err
+		if r := seen.next(base+from, base+to); r.has(pc, seen.Buffer != nil) {
+			return u.certain(r, seen, pc, expr), b.Err
 		}
 	}
 	return nil, errList
@@ -127,6 +187,30 @@ func (u *unitInfo) section(name string, at uint64) (*debuginfo.Buffer, error) {
 		return nil, fmt.Errorf("list of locations at %#x is outside", at)
 	}
 	return &debuginfo.Buffer{Data: data, At: int(at)}, nil
+}
+
+// certain returns the expression of an entry, or none when it may be that of a statement behind the
+// marker. A constant takes no instruction to assign.
+func (u *unitInfo) certain(r bounds, seen views, pc point, expr []byte) []byte {
+	if seen.Buffer == nil && !u.isGo && r.from.address == pc.address && constant(expr) {
+		return []byte{opEither}
+	}
+	return expr
+}
+
+// constant reports whether an expression refers to nothing that the program computes.
+func constant(expr []byte) bool {
+	return len(expr) > 0 && (expr[0] >= opLit0 && expr[0] < opLit0+32 || expr[0] >= opConst1u && expr[0] <= opConsts ||
+		expr[0] == opImplicitValue || expr[0] == opAddr || expr[0] == opAddrx) && expr[len(expr)-1] == opStackValue || len(expr) > 0 && expr[0] == opImplicitValue
+}
+
+// bounded reports whether an entry is one of a location with bounds.
+func bounded(kind uint64) bool {
+	switch kind {
+	case lleStartxEndx, lleStartxLength, lleOffsetPair, lleStartEnd, lleStartLength:
+		return true
+	}
+	return false
 }
 
 // Entries of lists: DWARF 5, 7.7.3, and gcc's pairs of views.
@@ -144,7 +228,7 @@ const (
 )
 
 // find reads .debug_loclists.
-func (u *unitInfo) find(at, pc uint64) ([]byte, error) {
+func (u *unitInfo) find(at uint64, seen views, pc point) ([]byte, error) {
 	b, err := u.section("loclists", at)
 	if err != nil {
 		return nil, err
@@ -199,8 +283,10 @@ func (u *unitInfo) find(at, pc uint64) ([]byte, error) {
 		}
 		if kind == lleDefault {
 			standard = expr
-		} else if from <= pc && pc < to {
-			return expr, nil
+		} else if bounded(kind) {
+			if r := seen.next(from, to); r.has(pc, seen.Buffer != nil) {
+				return u.certain(r, seen, pc, expr), nil
+			}
 		}
 	}
 	return nil, errList

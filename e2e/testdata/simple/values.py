@@ -75,18 +75,8 @@ def scope(pc, function):
         block = block.superblock
     return None
 
-def entry(pc):
-    """Whether pc is where a function begins: there gdb takes entries of lists of locations for good
-    that are empty (dwarf2_find_location_expression), and prints what is not there."""
-    block = gdb.block_for_pc(pc)
-    while block and not (block.function and block.superblock.is_static):
-        block = block.superblock
-    return block is not None and block.start == pc
-
 def values(pc, function, line, expressions):
     frame, out = gdb.newest_frame(), {}
-    if entry(pc):
-        out["at entry"] = "1"
     block = scope(pc, function)
     for e in expressions:
         try:
