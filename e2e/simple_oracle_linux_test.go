@@ -21,8 +21,8 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// simplePasses is how often main has each marker of the corpus passed.
-var simplePasses = map[string]int{
+// corpusPasses is how often main has each marker of the corpus passed.
+var corpusPasses = map[string]int{
 	"c:registers": 3, "c:stack": 3, "c:pieces": 3, "c:split": 3, "c:folded": 3, "c:helper": 9, "c:clobbered": 3,
 	"c:loop": 10, "c:tight": 12, "c:unrolled": 4, "c:floats": 3, "c:command": 2, "c:globals": 3, "c:clone": 6,
 	"c:recurse": 5, "c:anchored": 4, "c:body": 2, "c:last": 1, "c:nested": 6, "c:case": 2, "c:shadows": 3,
@@ -156,9 +156,9 @@ func (o *oracle) compare(t *testing.T) {
 			o.sum.refused++
 		}
 		g, w, truth := got[name], want[name], o.truths[name]
-		if whole && len(g) != simplePasses[name] || len(g) != len(w) || len(g) > simplePasses[name] {
+		if whole && len(g) != corpusPasses[name] || len(g) != len(w) || len(g) > corpusPasses[name] {
 			t.Errorf("%v: %s: %d events, gdb stopped %d times, passed %d times (%d places refused)",
-				o, name, len(g), len(w), simplePasses[name], len(m.Simple.Refused))
+				o, name, len(g), len(w), corpusPasses[name], len(m.Simple.Refused))
 			continue
 		}
 		if name == "c:anchored" && !whole {
