@@ -48,6 +48,7 @@ var modes = map[string]struct {
 }{
 	wire.Discard:   {ring.Discard, defaultStream},
 	wire.Overwrite: {ring.Overwrite, defaultFlight},
+	wire.Count:     {ring.Count, defaultCount},
 }
 
 // record starts a session for a client, and answers with its ring file.

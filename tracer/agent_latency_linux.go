@@ -71,17 +71,20 @@ func (p *agentPairs) add(e *Event) {
 	}
 }
 
-// keyText returns what an event has by a name, so that equal values are equal texts, in its process.
+// keyText returns what an event has by a name, so that equal values of one process are equal texts.
 func (e *Event) keyText(name string) (string, bool) {
+	part, ok := e.partText(name)
+	return strconv.Itoa(e.PID) + part, ok
+}
+
+// partText does so for values of any process. The length of a text says where it ends.
+func (e *Event) partText(name string) (string, bool) {
 	v, ok := e.keyValue(name)
-	if !ok {
-		return "", false
-	}
-	key := strconv.Itoa(e.PID) + "\x00" + strconv.FormatUint(v.Bits, 16)
+	part := fmt.Sprintf("\x00%t %x", ok, v.Bits)
 	if v.Text != nil {
-		key += "\x00" + strconv.Itoa(v.Len) + "\x00" + string(v.Text)
+		part += fmt.Sprintf(" %d %s", v.Len, v.Text)
 	}
-	return key, true
+	return part, ok
 }
 
 // keyValue returns the value of a name that can be a key, as Options.By has them.

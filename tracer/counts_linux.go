@@ -8,6 +8,9 @@ import (
 )
 
 func newCounts(t Target, markers []*Marker, o Options) (counts, error) {
+	if t.Engine == EngineAgent {
+		return newAgentCounts(t, markers, o)
+	}
 	if len(o.By) > 0 {
 		return newKeys(t, markers, o)
 	}

@@ -59,7 +59,7 @@ func (s *Session) newPlan(m *point.Recordable) (*plan, error) {
 		}
 	}
 	room := s.file.MaxRecord()
-	if pl.size > room {
+	if pl.counts = s.o.Mode == ring.Count; !pl.counts && pl.size > room {
 		return nil, fmt.Errorf("an event has %d bytes, a sub-buffer has room for %d", pl.size, room)
 	}
 	if n := uint64(len(pl.texts)); n > 0 {
@@ -73,6 +73,9 @@ func (s *Session) newPlan(m *point.Recordable) (*plan, error) {
 	number, err := s.file.Define(e)
 	if err != nil {
 		return nil, err
+	}
+	if pl.event = uintptr(number); pl.counts && number >= s.file.Counters() {
+		return nil, fmt.Errorf("it is event %d, and there are counters for %d", number, s.file.Counters())
 	}
 	pl.header = ring.HeaderOf(number, pl.size)
 	return pl, nil

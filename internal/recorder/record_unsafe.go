@@ -112,6 +112,8 @@ type plan struct {
 	filter  *program
 	session *Session
 	refused bool
+	counts  bool    // the session only counts
+	event   uintptr // its number
 }
 
 // write records an event. The caller is pinned to P p.
@@ -125,6 +127,10 @@ func (pl *plan) write(p int, args unsafe.Pointer) {
 	w := &pl.writers[p]
 	if pl.filter != nil && !pl.filter.holds(args) {
 		w.Filtered()
+		return
+	}
+	if pl.counts {
+		w.Count(pl.event)
 		return
 	}
 	size, header, cut := pl.size, pl.header, false

@@ -98,6 +98,9 @@ func (f *File) Writers() []Writer { return f.writers }
 // MaxRecord returns how many bytes a record can have, its header included.
 func (f *File) MaxRecord() uint64 { return min(f.g.sub-subHeaderSize, maxRecord) }
 
+// Counters returns how many events a ring that only counts has room for.
+func (f *File) Counters() int { return int(min(f.g.ringSize()/8, maxEvents)) }
+
 // Counts calls fn with what each ring's writer has counted by now.
 func (f *File) Counts(fn func(events, full, filtered, truncated uint64)) {
 	for i := range f.writers {

@@ -129,6 +129,7 @@ type Mode uint32
 const (
 	Discard   Mode = iota // new events are dropped and counted
 	Overwrite             // the oldest sub-buffer is overwritten: a flight recorder
+	Count                 // nothing is recorded: a ring is a word for each event, how often it was
 )
 
 func (m Mode) String() string {
@@ -137,6 +138,8 @@ func (m Mode) String() string {
 		return "discard"
 	case Overwrite:
 		return "overwrite"
+	case Count:
+		return "count"
 	}
 	return fmt.Sprintf("Mode(%d)", uint32(m))
 }
@@ -177,7 +180,7 @@ func (g *geometry) check() error {
 		return fmt.Errorf("a ring of %d bytes, more than %d", g.ringSize(), uint64(maxRing))
 	case g.table > maxTable:
 		return fmt.Errorf("a table of %d bytes, more than %d", g.table, maxTable)
-	case g.mode > Overwrite:
+	case g.mode > Count:
 		return errors.New("the mode is " + g.mode.String())
 	}
 	return nil

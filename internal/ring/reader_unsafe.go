@@ -139,6 +139,20 @@ func (r *Reader) Events() ([]*Event, error) {
 	return r.events, err
 }
 
+// Hits returns how often an event was, in all rings of a file that only counts.
+func (r *Reader) Hits(event int) (sum uint64, err error) {
+	if event < 0 || uint64(event) >= r.g.ringSize()/8 {
+		return 0, fmt.Errorf("%s: no counter of event %d", r.name, event)
+	}
+	err = r.guard(func() error {
+		for i := range r.cursors {
+			sum += atomic.LoadUint64((*uint64)(unsafe.Pointer(&r.cursors[i].data[8*event])))
+		}
+		return nil
+	})
+	return sum, err
+}
+
 // readTable reads what was added to the table.
 func (r *Reader) readTable() error {
 	entries := atomic.LoadUint64(&r.header.entries)

@@ -1,0 +1,197 @@
+package tracer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/waymark-trace/waymark/internal/wire"
+)
+
+// agentCounts reads what agents count in shared memory, where it stays when their programs end.
+type agentCounts struct {
+	all []*Marker
+
+	mu       sync.Mutex
+	closed   bool
+	sessions []*agentSession
+	once     sync.Once
+
+	keys *agentKeys // nil without Options.By
+}
+
+func newAgentCounts(t Target, markers []*Marker, o Options) (counts, error) {
+	if err := checkAgent(t, markers); err != nil {
+		return nil, err
+	}
+	c := &agentCounts{all: markers}
+	var err error
+	// Events are counted before they are read for their keys: what is lost between the two is some
+	// other key's, and not the other way round.
+	if c.sessions, err = startSessions(t, markers, wire.Session{Mode: wire.Count, Where: o.Where}); err != nil {
+		return nil, err
+	}
+	if len(o.By) > 0 {
+		if c.keys, err = newAgentKeys(t, markers, o); err != nil {
+			c.Close()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *agentCounts) markers() []*Marker { return c.all }
+
+func (c *agentCounts) skipped() []*SiteError { return nil }
+
+func (c *agentCounts) ended() <-chan struct{} { return nil }
+
+func (c *agentCounts) read(out []MarkerCount) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return os.ErrClosed
+	}
+	if c.keys != nil { // first: then none of its events is too new for the counts
+		if err := c.keys.read(out); err != nil {
+			return err
+		}
+	}
+	for _, s := range c.sessions {
+		if err := s.count(c.all, out); err != nil {
+			return err
+		}
+	}
+	for i := range out {
+		o := &out[i]
+		for _, k := range o.Keys {
+			o.Others += k.Count
+		}
+		o.Others = o.Count - min(o.Others, o.Count)
+		if c.keys == nil {
+			o.Others = 0
+		}
+	}
+	return nil
+}
+
+// count adds the hits of each marker.
+func (s *agentSession) count(markers []*Marker, out []MarkerCount) error {
+	events, err := s.Events()
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		n, err := s.Hits(e.Number)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(markers, func(m *Marker) bool { return m.declared == e.Name && m.Format == e.Format })
+		if i >= 0 && i < len(out) {
+			out[i].Count += n
+		}
+	}
+	noRing, undescribed, err := s.Lost()
+	if err == nil && noRing+undescribed > 0 {
+		err = fmt.Errorf("%d hits in process %d were not counted: GOMAXPROCS was raised beyond the processors there were, or there are too many markers", noRing+undescribed, s.pid)
+	}
+	return err
+}
+
+func (c *agentCounts) Close() (err error) {
+	c.once.Do(func() {
+		for _, s := range c.sessions {
+			err = errors.Join(err, s.halt())
+		}
+		if c.keys != nil {
+			err = errors.Join(err, c.keys.fold.close())
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.closed = true
+		closeSessions(c.sessions)
+	})
+	return err
+}
+
+// agentKeys counts the events of agents by their keys, in this process.
+type agentKeys struct {
+	fold  *agentFold
+	by    []string
+	limit int
+	all   []*Marker
+
+	known  map[string]int // by marker and key, the index in seen
+	seen   [][]KeyCount   // by marker
+	fields [][]Field      // by marker, what the values of its keys are
+	n      int
+}
+
+func newAgentKeys(t Target, markers []*Marker, o Options) (*agentKeys, error) {
+	if slices.Contains(o.By, "tid") {
+		return nil, fmt.Errorf("counting by thread, which an agent does not know: %w", ErrNotSupported)
+	}
+	events, err := newAgentEvents(t, markers, o)
+	if err != nil {
+		return nil, err
+	}
+	k := &agentKeys{by: o.By, limit: o.MaxKeys, all: markers, known: map[string]int{}, seen: make([][]KeyCount, len(markers))}
+	for _, m := range markers {
+		k.fields = append(k.fields, m.keyFields(o.By))
+	}
+	k.fold = newAgentFold(events, k.add)
+	return k, nil
+}
+
+// add counts an event. What has no room left is among the others.
+func (k *agentKeys) add(e *Event) {
+	m := slices.IndexFunc(k.all, func(m *Marker) bool { return m.declared == e.Marker.declared && m.Format == e.Marker.Format })
+	if m < 0 {
+		return
+	}
+	text := fmt.Sprint(m)
+	for _, name := range k.by {
+		part, _ := e.partText(name)
+		text += part
+	}
+	at, ok := k.known[text]
+	if !ok {
+		if k.n == k.limit {
+			return
+		}
+		k.n++
+		key := &Key{}
+		for _, name := range k.by {
+			v, ok := e.keyValue(name)
+			if !ok {
+				v.Err = errNone
+			}
+			key.Values = append(key.Values, v)
+		}
+		at = len(k.seen[m])
+		k.fields[m] = e.Marker.keyFields(k.by) // now their kinds are known
+		k.known[text] = at
+		k.seen[m] = append(k.seen[m], KeyCount{Key: key})
+	}
+	k.seen[m][at].Count++
+}
+
+// read fills in the keys.
+func (k *agentKeys) read(out []MarkerCount) error {
+	return k.fold.look(func() {
+		for i := range out {
+			out[i].Keys = slices.Clone(k.seen[i])
+			out[i].Fields = k.fields[i]
+		}
+	})
+}
+
+func (m *Marker) keyFields(by []string) []Field {
+	fields := make([]Field, len(by))
+	for i, name := range by {
+		fields[i], _ = m.keyField(name)
+	}
+	return fields
+}
