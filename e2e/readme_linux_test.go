@@ -95,7 +95,7 @@ func TestDemo(t *testing.T) {
 		want   string
 	}{
 		{"root", nil, "the kernel counted 24"},
-		{"an ordinary user", []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}, "the probes counted 24"},
+		{"an ordinary user", []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}, "the agent counted 24"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			argv := append(tt.prefix, waymark(t), "demo")

@@ -20,7 +20,7 @@ const demoLong = `Shows what waymark does, on a real web server, in a few second
 It builds the example server, links it so that every tracer sees its markers, lists them,
 runs the server under a load of its own on the loopback interface, counts the markers' hits
 while it runs, and shows how long requests took, from pairs of markers joined by goroutine.
-It ends by itself. Where the kernel's tracing is not permitted, probes inside the server do
+It ends by itself. Where the kernel's tracing is not permitted, the agent inside the server does
 the looking instead, and it says so.`
 
 const (
@@ -67,14 +67,18 @@ func (e *Env) demo(ctx context.Context) error {
 	} else if !errors.Is(linkErr, link.ErrNotELF) {
 		return linkErr
 	}
-	err = e.demoKernel(ctx, server)
+	err = e.demoEngine(ctx, server, tracer.EngineKernel)
 	var denied *tracer.PermissionError
 	if errors.As(err, &denied) || errors.Is(err, tracer.ErrNotSupported) {
 		e.message("the kernel engine cannot be used here: %v", err)
 		if denied != nil && denied.Hint != "" {
 			e.hint("%s", denied.Hint)
 		}
-		e.message("probes inside the server look instead")
+		e.message("the agent inside the server looks instead")
+		err = e.demoEngine(ctx, server, tracer.EngineAgent)
+	}
+	if errors.Is(err, tracer.ErrNotSupported) {
+		e.message("agents are on Linux: probes inside the server look instead")
 		return e.demoInProcess(ctx, server)
 	}
 	return err

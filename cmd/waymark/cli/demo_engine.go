@@ -12,10 +12,12 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// demoKernel runs the server under its load with the kernel engine attached.
-func (e *Env) demoKernel(ctx context.Context, server string) error {
+// demoEngine runs the server under its load with an engine attached.
+func (e *Env) demoEngine(ctx context.Context, server string, engine tracer.Engine) error {
 	var stdout lockedBuffer
-	c, err := tracer.Start(context.WithoutCancel(ctx), append([]string{server}, demoLoad...), &tracer.StartOptions{Stdout: &stdout, Stderr: e.Stderr})
+	c, err := tracer.Start(context.WithoutCancel(ctx), append([]string{server}, demoLoad...), &tracer.StartOptions{
+		Stdout: &stdout, Stderr: e.Stderr, Agent: engine == tracer.EngineAgent,
+	})
 	if err != nil {
 		return err
 	}
@@ -28,7 +30,7 @@ func (e *Env) demoKernel(ctx context.Context, server string) error {
 			<-exited
 		}
 	}()
-	target := tracer.Target{PID: c.PID()}
+	target := tracer.Target{PID: c.PID(), Engine: engine}
 	markers, err := tracer.Find(ctx, target)
 	if err != nil {
 		return err
@@ -89,11 +91,11 @@ func (e *Env) demoKernel(ctx context.Context, server string) error {
 	if err != nil {
 		return err
 	}
-	e.step("waymark latency -p "+fmt.Sprint(c.PID())+" "+strings.Join(demoPair, " "), "joined by goroutine, in the kernel")
+	e.step("waymark latency -p "+fmt.Sprint(c.PID())+" "+strings.Join(demoPair, " "), "joined by goroutine")
 	if err := view.latencies(latencies); err != nil {
 		return err
 	}
-	return view.verdict(stdout.Bytes(), "the kernel")
+	return view.verdict(stdout.Bytes(), "the "+engine.String())
 }
 
 // demoPair is what a request begins and ends with.
