@@ -27,6 +27,25 @@ func CheckWhere(where string) error {
 	return whereError(err)
 }
 
+// HasWhere reports whether a marker has every field that a condition names, so that Options.Where
+// can be about it. The empty condition names none; one that cannot be read is about no marker.
+func HasWhere(m *Marker, where string) bool {
+	if where == "" {
+		return true
+	}
+	expr, err := filter.Parse(where)
+	if err != nil {
+		return false
+	}
+	for _, name := range expr.Names() {
+		_, ok := m.keyField(name)
+		if !ok && name != "gid" && (m.Typed || m.positional(name) == 0) {
+			return false
+		}
+	}
+	return true
+}
+
 func whereError(err error) error {
 	var e *filter.Error
 	if !errors.As(err, &e) {

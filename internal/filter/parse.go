@@ -41,6 +41,23 @@ func Parse(s string) (*Expr, error) {
 	return e, e.compile(root)
 }
 
+// Names returns the names in the expression, in their order, each as often as it is there.
+func (e *Expr) Names() (names []string) {
+	var walk func(*Node)
+	walk = func(n *Node) {
+		if n == nil {
+			return
+		}
+		if n.Op == Name {
+			names = append(names, n.text)
+		}
+		walk(n.X)
+		walk(n.Y)
+	}
+	walk(e.root)
+	return names
+}
+
 type parser struct {
 	tokens         []token
 	nodes, nesting int

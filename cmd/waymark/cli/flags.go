@@ -50,6 +50,9 @@ func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*selection, e
 	if err == nil {
 		sel.engine = f.engine
 	}
+	if err == nil && len(f.vars) == 0 { // which has variables that are no fields
+		sel.where = f.where
+	}
 	return sel, err
 }
 

@@ -117,7 +117,10 @@ func (l *latencyRun) attach(s *session) (_ attached, err error) {
 
 func (l *latencyRun) show(s *session, out *output, ends <-chan end) (end, error) {
 	if l.o.count > 0 {
-		ends = l.enough(ends)
+		ends = s.enough(ends, func() (bool, error) {
+			got, err := l.pairs.Read()
+			return err == nil && got.Count() >= l.o.count, err
+		})
 	}
 	view := l.view(s, out)
 	last := &latencySample{all: &tracer.Latencies{}}
@@ -134,30 +137,4 @@ func (l *latencyRun) show(s *session, out *output, ends <-chan end) (end, error)
 	return everyTick(l.o.interval, ends,
 		func() error { return tick(view.interval) },
 		func(why end) error { return tick(func(now *latencySample) error { return view.final(now, why) }) })
-}
-
-// enough returns a channel that says what ends says, and byCount when there are enough pairs.
-func (l *latencyRun) enough(ends <-chan end) <-chan end {
-	either := make(chan end, 1)
-	go func() {
-		poll := time.NewTicker(minInterval)
-		defer poll.Stop()
-		for {
-			select {
-			case why := <-ends:
-				either <- why
-				return
-			case <-poll.C:
-				got, err := l.pairs.Read()
-				if err != nil {
-					return // the session has ended, or whoever shows finds out too
-				}
-				if got.Count() >= l.o.count {
-					either <- byCount
-					return
-				}
-			}
-		}
-	}()
-	return either
 }

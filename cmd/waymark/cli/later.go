@@ -16,7 +16,7 @@ func (s *session) newLater(sel *selection) *tracer.Later {
 		return nil
 	}
 	return &tracer.Later{
-		Choose: func(m *tracer.Marker) bool { return matches(m, sel.patterns) },
+		Choose: func(m *tracer.Marker) bool { return matches(m, sel.patterns) && sel.hasFields(m) },
 		Report: func(markers []*tracer.Marker, err error) {
 			var site *tracer.SiteError
 			switch {
@@ -48,12 +48,33 @@ func paths(markers []*tracer.Marker) []string {
 func (s *session) choose(sel *selection, all []*tracer.Marker) ([]*tracer.Marker, error) {
 	chosen, err := sel.choose(all)
 	if err == nil {
-		return chosen, nil
+		return s.withFields(sel, chosen), nil
 	}
 	if err := s.awaits(sel, all, err); err != nil {
 		return nil, err
 	}
 	return matching(all, sel.patterns), nil
+}
+
+// withFields returns the markers that have the fields of --where, where patterns do not say which.
+// Without any of them attaching says what is missing.
+func (s *session) withFields(sel *selection, markers []*tracer.Marker) []*tracer.Marker {
+	var having []*tracer.Marker
+	for _, m := range markers {
+		if sel.hasFields(m) {
+			having = append(having, m)
+		}
+	}
+	if n := len(having); n == 0 || n == len(markers) {
+		return markers
+	}
+	s.env.message("--where chooses %d of %d markers, which have its fields", len(having), len(markers))
+	return having
+}
+
+// hasFields reports whether a marker has what --where names, if that is what chooses.
+func (s *selection) hasFields(m *tracer.Marker) bool {
+	return len(s.patterns) > 0 || tracer.HasWhere(m, s.where)
 }
 
 // matches reports whether one of the patterns, which are well formed, matches a marker.

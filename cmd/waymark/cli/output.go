@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -19,31 +18,35 @@ type output struct {
 	mu      sync.Mutex
 	buf     *bufio.Writer
 	to      io.Writer
-	file    *os.File // what to close, nil when not ours
-	pending bool     // a flush is under way
+	file    *outputFile // what to close, nil when not ours
+	pending bool        // a flush is under way
 	err     error
 	failed  chan struct{} // closed when err is set
 }
 
-// openOutput opens where results go: the file of -o ("-" is standard output), else standard
+// openOutput opens where results go, which is emptied when they begin: the file of -o ("-" is standard output), else standard
 // output, or standard error when a command is run that has standard output for itself.
 func (e *Env) openOutput(path string, command bool) (*output, error) {
 	o := &output{failed: make(chan struct{})}
+	var w io.Writer
 	switch {
 	case path == "-":
 		o.to = e.Stdout
 	case path != "":
-		f, err := os.Create(path)
+		f, err := openOutputFile(path)
 		if err != nil {
 			return nil, err
 		}
-		o.to, o.file = f, f
+		o.to, o.file, w = f.File, f, f
 	case command:
 		o.to = e.Stderr
 	default:
 		o.to = e.Stdout
 	}
-	o.buf = bufio.NewWriterSize(o.to, 64<<10)
+	if w == nil {
+		w = o.to
+	}
+	o.buf = bufio.NewWriterSize(w, 64<<10)
 	return o, nil
 }
 
@@ -80,6 +83,15 @@ func (o *output) fail(err error) {
 	if err != nil && o.err == nil {
 		o.err = err
 		close(o.failed)
+	}
+}
+
+// begin empties the file of -o, if there is one: from now on there are results, if only none.
+func (o *output) begin() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.file != nil {
+		o.file.begin()
 	}
 }
 

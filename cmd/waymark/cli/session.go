@@ -17,6 +17,7 @@ const (
 	byCommand   end = "command"   // the command ended
 	byProcess   end = "process"   // the process of -p ended
 	byOutput    end = "output"    // nobody reads any more
+	byError     end = "error"     // nothing could be read any more, or written
 )
 
 // grace is how long a command may take to end by itself after Ctrl-C, which a terminal sends

@@ -45,6 +45,35 @@ func (s *session) watch(ctx context.Context, limit time.Duration, out *output, e
 	}
 }
 
+// enough returns a channel that says what ends says, and byCount once there is what was asked for.
+func (s *session) enough(ends <-chan end, reached func() (bool, error)) <-chan end {
+	either := make(chan end, 1)
+	go func() {
+		poll := time.NewTicker(minInterval)
+		defer poll.Stop()
+		look := poll.C
+		for {
+			select {
+			case why := <-ends:
+				either <- why
+				return
+			case <-look:
+				ok, err := reached()
+				if ok {
+					either <- byCount
+					return
+				}
+				if err != nil {
+					look = nil // whoever shows finds out too; the session goes on until it ends
+				}
+			case <-s.over:
+				return
+			}
+		}
+	}()
+	return either
+}
+
 // awaitCommand waits for the end of the command after an interrupt: what it does until then
 // still counts.
 func (s *session) awaitCommand() {

@@ -19,7 +19,7 @@ colon matches the name in any provider. Without patterns it is every marker.
 
 On a terminal the counts are shown live, once a second. With -I every interval's hits are
 printed as they come, as perf stat -I does, on terminals and in pipes. A summary ends it in any
-case: after Ctrl-C, after -d DURATION, with the process, with the command. Every hit is counted
+case: after Ctrl-C, after -d DURATION, after -n COUNT hits, with the process, with the command. Every hit is counted
 once.
 
 --by breaks the counts down, in the kernel: by pid, tid (the thread), comm (its name), cpu,
@@ -35,7 +35,7 @@ executed: see waymark trace --help.
 
 Results go to standard output. With -- COMMAND, which has standard output for itself, they
 go to standard error; -o FILE writes them elsewhere, -o - to standard output after all. A
-command that is still running when -d has passed is sent SIGTERM.`
+command that is still running after -d or -n is sent SIGTERM.`
 
 const statExample = `  waymark stat -p 1234                   every marker of a process
   waymark stat -p 1234 'http:*'          those of one provider
@@ -53,9 +53,10 @@ const statExample = `  waymark stat -p 1234                   every marker of a 
 type statOptions struct {
 	watchFlags
 	intervalFlags
-	by   []string
-	top  int
-	keys int
+	count uint64
+	by    []string
+	top   int
+	keys  int
 }
 
 func newStatCommand(env *Env) *cobra.Command {
@@ -79,6 +80,7 @@ func newStatCommand(env *Env) *cobra.Command {
 	o.watchFlags.add(cmd)
 	o.intervalFlags.add(cmd)
 	flags := cmd.Flags()
+	flags.Uint64VarP(&o.count, "count", "n", 0, "end when there are `COUNT` hits, or some more")
 	flags.StringSliceVar(&o.by, "by", nil, "break the counts down by `KEY`, or several: pid, tid, comm, cpu, goroutine, fields")
 	flags.IntVar(&o.top, "top", 0, "show the `N` rows with the most hits, and the rest as one")
 	flags.IntVar(&o.keys, "keys", 16384, "with --by, room for `N` keys; hits of others are counted as (other)")
@@ -89,6 +91,8 @@ func newStatCommand(env *Env) *cobra.Command {
 func (o *statOptions) check(cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	switch {
+	case flags.Changed("count") && o.count == 0:
+		return usage("without -n there is no limit", "-n 0 asks for no hit at all")
 	case flags.Changed("top") && o.top < 1:
 		return usage("such as --top 10", "--top %d is no number of rows", o.top)
 	case o.keys < 1 || o.keys > maxKeys:
@@ -127,6 +131,16 @@ func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) erro
 			return counter, nil
 		},
 		show: func(s *session, out *output, ends <-chan end) (end, error) {
+			if o.count > 0 {
+				ends = s.enough(ends, func() (bool, error) {
+					counts, err := counter.Read()
+					n := uint64(0)
+					for i := range counts {
+						n += counts[i].Count
+					}
+					return n >= o.count, err
+				})
+			}
 			return newSampler(s, counter).show(newStatView(o, s, sel, out), o.interval, ends)
 		},
 	})

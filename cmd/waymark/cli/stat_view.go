@@ -58,9 +58,12 @@ func (v *statPlain) summary(s *sample) error {
 		}
 	}
 	last := fmt.Sprintf("%s of %s in %s", plural(s.hits(), "hit"), plural(len(markers), "marker"), seconds(s.elapsed))
-	if len(v.table.by) > 0 {
+	switch {
+	case len(v.table.by) > 0:
 		last += fmt.Sprintf("; %s", plural(keys, "key"))
-	} else if silent > 0 {
+	case silent > 0 && len(markers) == 0:
+		last = fmt.Sprintf("no hits of %s in %s", plural(silent, "marker"), seconds(s.elapsed))
+	case silent > 0:
 		last += fmt.Sprintf("; %s not hit", plural(silent, "marker"))
 	}
 	_, err := fmt.Fprintln(v.out, v.style.dim(last))

@@ -16,6 +16,7 @@ type selection struct {
 	target   tracer.Target
 	patterns []string
 	engine   engineFlag
+	where    string // of --where; without patterns it chooses the markers that have its fields
 }
 
 // named says what the target is, in a message.

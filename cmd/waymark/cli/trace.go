@@ -1,16 +1,9 @@
 package cli
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/waymark-trace/waymark/tracer"
 )
 
 const traceLong = `Print one line for each hit of a marker.
@@ -123,111 +116,4 @@ func (o *traceOptions) check(cmd *cobra.Command) error {
 		return usage("without -n there is no limit", "-n 0 asks for no event at all")
 	}
 	return o.watchFlags.check()
-}
-
-// traceView prints events.
-type traceView interface {
-	event(*tracer.Event) error
-	summary(*traceSummary) error
-}
-
-// traceSummary is what trace says at its end.
-type traceSummary struct {
-	events, lost uint64
-	filtered     *uint64 // nil without a condition
-	elapsed      time.Duration
-	end          end
-}
-
-func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) error {
-	var events *tracer.Tracer
-	return env.watch(ctx, &o.watchFlags, sel, watching{
-		attach: func(s *session) (_ attached, err error) {
-			if events, err = tracer.Trace(s.target, s.markers, &tracer.Options{
-				Where: o.where, Vars: o.vars, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer),
-				OwnPIDs: o.own || o.json, UserCounters: bool(o.refcount), Later: s.later,
-			}); err != nil {
-				return nil, err
-			}
-			return events, nil
-		},
-		show: func(s *session, out *output, ends <-chan end) (end, error) {
-			var view traceView = newTraceText(out, s.markers)
-			if o.json {
-				view = newTraceJSON(out)
-			}
-			sum, err := s.follow(events, view, o.count, ends)
-			if err == nil && o.where != "" {
-				var n uint64
-				n, err = events.Filtered()
-				sum.filtered = &n
-			}
-			if err == nil {
-				err = view.summary(sum)
-			}
-			if err == nil {
-				err = out.flush() // events before their summary
-			}
-			if !isBrokenPipe(err) {
-				env.summarize(sum)
-			}
-			return sum.end, err
-		},
-	})
-}
-
-// follow prints events until limit of them are (0 for no limit) or the session ends. What
-// was collected before the end is printed too.
-func (s *session) follow(events *tracer.Tracer, view traceView, limit uint64, ends <-chan end) (*traceSummary, error) {
-	sum := &traceSummary{end: byCount}
-	type stop struct {
-		why end
-		err error
-	}
-	stopped := make(chan stop, 1)
-	go func() {
-		select {
-		case why := <-ends:
-			stopped <- stop{why, events.Stop()}
-		case <-s.over:
-		}
-	}()
-	for limit == 0 || sum.events < limit {
-		e, err := events.Next(context.Background())
-		if errors.Is(err, io.EOF) {
-			st := <-stopped
-			sum.end = st.why
-			if st.err != nil {
-				return sum, st.err
-			}
-			break
-		}
-		if err == nil {
-			err = view.event(e)
-		}
-		if err != nil {
-			sum.end = byOutput
-			return sum, err
-		}
-		sum.events++
-	}
-	sum.elapsed = s.elapsed()
-	if err := events.Stop(); err != nil {
-		return sum, err
-	}
-	lost, err := events.Lost()
-	sum.lost = lost
-	return sum, err
-}
-
-// summarize says how it went.
-func (e *Env) summarize(sum *traceSummary) {
-	others := ""
-	if sum.filtered != nil {
-		others = fmt.Sprintf(" and %d others", *sum.filtered)
-	}
-	e.message("%s%s, %d lost, in %s", plural(sum.events, "event"), others, sum.lost, seconds(sum.elapsed))
-	if sum.lost > 0 {
-		e.hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
-	}
 }

@@ -51,6 +51,7 @@ func (e *Env) watch(ctx context.Context, o *watchFlags, sel *selection, w watchi
 	}
 	defer attached.Close()
 	s.ended = attached.Ended()
+	out.begin()
 	ends, err := s.begin(ctx, attached.Skipped(), o.duration, out)
 	if err != nil {
 		s.abandon()
@@ -76,7 +77,7 @@ func everyTick(every time.Duration, ends <-chan end, tick func() error, last fun
 		select {
 		case <-ticker.C:
 			if err := tick(); err != nil {
-				return byOutput, err
+				return byError, err
 			}
 		case why := <-ends:
 			return why, last(why)
