@@ -43,6 +43,7 @@ func (f engineFlag) choose(t tracer.Target) (tracer.Engine, error) {
 	case engineAgent:
 		return tracer.EngineAgent, nil
 	}
+	t.Follow = t.Follow && len(t.Command) == 0 // a command is followed once it is a process
 	return tracer.ChooseEngine(t)
 }
 
