@@ -24,8 +24,8 @@ func (p *probe) keyPart(name string) bpf.Part {
 		return bpf.Part{}
 	}
 	kind, part, err := p.part(i)
-	if err != nil || kind.IsFloat() && kind != p.marker.Fields[i].Kind {
-		return bpf.Part{} // a float32 is no key where other sites pass a float64
+	if is := p.marker.Fields[i].Kind; err != nil || kind != is && (kind.IsFloat() || is.IsFloat() || kind.HasLength() || is.HasLength()) {
+		return bpf.Part{} // a float32 is no key where other sites pass a float64, nor text where they pass numbers
 	}
 	return part
 }

@@ -81,7 +81,7 @@ func (p *probe) simplePart(i int) (field.Kind, bpf.Part) {
 	if err != nil || p.marker.readings[p.site][i].Ended {
 		return field.Invalid, bpf.Part{} // the text of an array ends where nobody looks in the kernel
 	}
-	return p.marker.Fields[i].Kind, part
+	return readingKind(p.marker.readings[p.site][i]), part
 }
 
 // simpleValues reads the values of an event of a simple marker.
@@ -109,8 +109,15 @@ func (p *probe) simpleValue(raw *bpf.Raw, i, maxString int) Value {
 		}
 		number = bits
 	}
+	// The instances of a generic function, or of a template, have types of their own.
+	own := field.Invalid
+	if k := readingKind(r); k != p.marker.Fields[i].Kind {
+		own = k
+	} else if r.Elem != nil && p.marker.Fields[i].Elem != field.Invalid && kindOf(r.Elem) != p.marker.Fields[i].Elem {
+		return Value{Err: errElements}
+	}
 	if p.texts[i] < 0 {
-		return Value{Bits: number}
+		return Value{Kind: own, Bits: number}
 	}
 	size := uint64(math.MaxInt)
 	if r.Length != nil {
@@ -124,7 +131,10 @@ func (p *probe) simpleValue(raw *bpf.Raw, i, maxString int) Value {
 			v.Text, v.Len = v.Text[:end], end
 		}
 	}
+	v.Kind = own
 	return v
 }
+
+var errElements = errors.New("its elements have another type here")
 
 var errUnknown = errors.New("nothing is known of it")

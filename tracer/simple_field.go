@@ -1,6 +1,8 @@
 package tracer
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/waymark-trace/waymark/internal/field"
@@ -13,10 +15,19 @@ type readings []*variable.Reading
 
 // simpleFields adds the fields of some expressions, and what to fetch of them at each of the
 // marker's sites. frames are the sites', nil where there is no scope. The verbs are those of the
-// marker's format, one for each of the first expressions. known[i]
+// marker's format, one for each of the first expressions; nil, that the marker has no such variable
+// is no field without a value. known[i]
 // becomes nil when expression i names something anywhere; if it is errUnknown, else why not.
 func (m *Marker) simpleFields(frames []*variable.Frame, reasons []error, exprs []string, verbs []string, known []error) {
 	for i, expr := range exprs {
+		if verbs == nil && !slices.ContainsFunc(frames, func(f *variable.Frame) bool {
+			return f != nil && !errors.Is(f.Lookup(expr).Err, variable.ErrNoVariable)
+		}) {
+			if known[i] == errUnknown && len(frames) > 0 {
+				known[i] = fmt.Errorf("%w where the markers are", variable.ErrNoVariable)
+			}
+			continue // one that was asked for besides, and that this marker's places do not have
+		}
 		verb := ""
 		if i < len(verbs) {
 			verb = verbs[i]
@@ -100,6 +111,17 @@ func or(a, b string) string {
 		return a
 	}
 	return b
+}
+
+// readingKind is what a reading's values are.
+func readingKind(r *variable.Reading) field.Kind {
+	switch {
+	case r.Elem != nil:
+		return field.Bytes
+	case r.Pointer != nil:
+		return field.String
+	}
+	return kindOf(r.Type)
 }
 
 // typed makes a field one of what is read.

@@ -172,7 +172,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 	}
 	err := debuginfo.Guard(func() error {
 		own := m.Simple.Variables
-		m.simpleFields(frames, reasons, own, r.Verbs(), make([]error, len(own)))
+		m.simpleFields(frames, reasons, own, append([]string{}, r.Verbs()...), make([]error, len(own)))
 		m.simpleFields(frames, reasons, vars, nil, known)
 		return nil
 	})

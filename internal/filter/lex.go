@@ -62,11 +62,9 @@ func next(s string) (t token, n int, problem string) {
 	}
 	switch c := s[0]; {
 	case isLetter(c):
-		n = 1
 		for n < len(s) && (isLetter(s[n]) || isDigit(s[n])) {
-			if n++; n < len(s) {
-				n += member(s[n:])
-			}
+			n++
+			n += member(s[n:])
 		}
 		return token{sort: name, text: s[:n]}, n, ""
 	case isDigit(c):

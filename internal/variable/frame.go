@@ -157,8 +157,10 @@ func (fr *Frame) find(name string) (Variable, bool) {
 			}
 		}
 		if s == fr.scope.Function() {
-			if origin := s.Entry.Val(dwarf.AttrAbstractOrigin); origin != nil && fr.dropped(origin, name) {
-				return Variable{Name: name, Location: nowhere(ErrOptimized)}, true
+			if origin, ok := s.Entry.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok {
+				if v, ok := fr.dropped(origin, name); ok {
+					return v, true
+				}
 			}
 			break
 		}
@@ -166,20 +168,21 @@ func (fr *Frame) find(name string) (Variable, bool) {
 	return fr.global(name)
 }
 
-// dropped reports whether a function has a variable of which the compiler left no trace in an
-// instance.
-func (fr *Frame) dropped(origin any, name string) bool {
-	at, _ := origin.(dwarf.Offset)
-	e, err := fr.unit.entryAt(at)
+// dropped returns a variable of a function of which the compiler left no trace in an instance.
+func (fr *Frame) dropped(function dwarf.Offset, name string) (Variable, bool) {
+	e, err := fr.unit.entryAt(function)
 	if err != nil {
-		return false
+		return Variable{}, false
 	}
-	found := false
+	v, found := Variable{Name: name, Location: nowhere(ErrOptimized)}, false
 	_ = fr.unit.children(e, func(c *dwarf.Entry) bool {
 		found = (c.Tag == dwarf.TagVariable || c.Tag == dwarf.TagFormalParameter) && fr.unit.nameOf(c) == name
+		if at, ok := c.Val(dwarf.AttrType).(dwarf.Offset); found && ok {
+			v.Type, _ = fr.unit.typeOf(at)
+		}
 		return !found
 	})
-	return found
+	return v, found
 }
 
 // global looks for a variable of the file, or of a namespace in it.
