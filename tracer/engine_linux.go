@@ -28,14 +28,14 @@ type kernelEvents struct {
 	probes atomic.Pointer[[]*probe] // by index
 	raw    bpf.Raw
 	clock  wallClock
-	comms  map[[16]byte]string // names as strings, so that events share them
+	comms  comms
 }
 
 func newEvents(t Target, markers []*Marker, o Options) (events, error) {
 	if t.Engine == EngineAgent {
 		return newAgentEvents(t, markers, o)
 	}
-	k := &kernelEvents{comms: map[[16]byte]string{}}
+	k := &kernelEvents{comms: comms{}}
 	k.probes.Store(&[]*probe{})
 	if err := k.attach(t, markers, o, k); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (k *kernelEvents) next(ctx context.Context) (*Event, error) {
 		OwnPID:    r.OwnPID,
 		OwnTID:    r.OwnTID,
 		CPU:       int(r.CPU),
-		Comm:      k.comm(r.Comm),
+		Comm:      k.comms.of(r.Comm),
 		Goroutine: int64(r.Goroutine),
 		Marker:    p.marker,
 		Values:    p.values(r, k.options.MaxString),
@@ -97,16 +97,19 @@ func (k *kernelEvents) next(ctx context.Context) (*Event, error) {
 // maxComms bounds the memory for names, which processes choose.
 const maxComms = 4096
 
-func (k *kernelEvents) comm(c [16]byte) string {
-	if s, ok := k.comms[c]; ok {
+// comms are names of threads as strings, so that events share them.
+type comms map[[16]byte]string
+
+func (k comms) of(c [16]byte) string {
+	if s, ok := k[c]; ok {
 		return s
 	}
-	if len(k.comms) >= maxComms {
-		clear(k.comms)
+	if len(k) >= maxComms {
+		clear(k)
 	}
 	name, _, _ := bytes.Cut(c[:], []byte{0})
 	s := string(name)
-	k.comms[c] = s
+	k[c] = s
 	return s
 }
 

@@ -24,6 +24,8 @@ func newPairs(Target, []*Marker, []*Marker, *LatencyOptions, Options) (pairs, er
 
 func newEvents(Target, []*Marker, Options) (events, error) { return nil, errPlatform }
 
+func newKernelTracepoints([]string, Options) (kernelTracepoints, error) { return nil, errPlatform }
+
 func (*Marker) resolve([]string, []error) (*Marker, error) { return nil, errPlatform }
 
 func awaitPatched(context.Context, Target, []*Marker) error { return errPlatform }

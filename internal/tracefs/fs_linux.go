@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -140,4 +141,21 @@ func (f *FS) reason(command string) (why string) {
 		}
 	}
 	return strings.ToLower(why[:min(len(why), 1)]) + why[min(len(why), 1):]
+}
+
+// maxEntries bounds what is read of a directory.
+const maxEntries = 1 << 16
+
+func (f *FS) entries(dir string) ([]os.DirEntry, error) {
+	d, err := os.Open(filepath.Join(f.dir, dir))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(maxEntries)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
 }

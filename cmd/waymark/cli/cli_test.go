@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 		peer.Header(t, "sys/sdt.h")
 		runScript(t, "simple", "")
 	})
-	for _, verb := range []string{"list", "stat", "trace", "latency", "probe", "doctor", "signals"} {
+	for _, verb := range []string{"list", "stat", "trace", "latency", "record", "probe", "doctor", "signals"} {
 		t.Run(verb, func(t *testing.T) {
 			if testing.Short() {
 				t.Skip("runs for seconds")

@@ -14,6 +14,9 @@ time, also when waymark is killed, which loses the last second, or when the disk
 ends the recording. docs/record.md says what a trace holds.
 
 Patterns, targets, --where, --str, Ctrl-C, -d and what -- COMMAND means are as with trace.
+--kernel adds tracepoints of the kernel, such as sched:sched_switch or 'irq:*', of all processes and on
+the same clock; their events are named kernel:sched:sched_switch.
+
 Without -o it makes a directory waymark-DATE-TIME; one that holds something is refused.
 
 --flight 64M starts a flight recorder in a Go program with an agent: it keeps the newest events in
@@ -27,6 +30,8 @@ const recordExample = `  waymark record -p 1234 -o trace 'http:*'     some marke
   waymark record -d 10s -p 12,34               ten seconds of two processes
   waymark record -o trace -- ./server          from the first instruction on
   waymark record --flight 64M -p 1234          keep the newest events until something goes wrong
+  waymark record --kernel sched:sched_switch -p 1234
+                                               and who runs on each CPU
   waymark report trace                         print what was recorded
   babeltrace2 trace                            so does another tool`
 
@@ -38,6 +43,7 @@ type recordOptions struct {
 	buffer byteSize
 	flight byteSize
 	named  string
+	kernel []string
 }
 
 func newRecordCommand(env *Env) *cobra.Command {
@@ -71,6 +77,7 @@ func newRecordCommand(env *Env) *cobra.Command {
 	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer between kernel and waymark, up to 1G")
 	flags.Var(&o.flight, "flight", "let the program's agent keep the newest `SIZE` of events, until it ends, and return")
 	flags.StringVar(&o.named, "session", "", "what --flight is called, or without it a recording that keeps the oldest: `NAME`")
+	flags.StringSliceVar(&o.kernel, "kernel", nil, "the kernel's tracepoints as well, of all processes: `GROUP:NAME`, such as sched:sched_switch")
 	complete(cmd, &o.watchFlags)
 	return cmd
 }

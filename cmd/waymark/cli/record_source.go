@@ -28,8 +28,11 @@ type kernelSource struct{ *tracer.Tracer }
 
 func (kernelSource) channel() (string, []string) { return "kernel", []string{"buffer_full"} }
 
-func (k kernelSource) losses(c *recording.Channel) error {
-	lost, err := k.LostByCPU()
+func (k kernelSource) losses(c *recording.Channel) error { return tellLosses(c, k.LostByCPU) }
+
+// tellLosses tells a channel how many events of each CPU found the kernel's buffer full.
+func tellLosses(c *recording.Channel, byCPU func() ([]uint64, error)) error {
+	lost, err := byCPU()
 	for cpu, n := range lost {
 		if err == nil {
 			err = c.SetLost(cpu, n)
@@ -43,6 +46,17 @@ type agentSource struct{ kernelSource }
 
 func (agentSource) channel() (string, []string) { return "agent", []string{"buffer_full"} }
 
+// tracepointSource is the kernel's own tracepoints.
+type tracepointSource struct{ *tracer.KernelTracer }
+
+func (tracepointSource) channel() (string, []string) { return "tracepoints", []string{"buffer_full"} }
+
+func (tracepointSource) Ended() <-chan struct{} { return nil }
+
+func (tracepointSource) Skipped() []*tracer.SiteError { return nil }
+
+func (k tracepointSource) losses(c *recording.Channel) error { return tellLosses(c, k.LostByCPU) }
+
 // sources attaches the engines that the options ask for.
 func (s *session) sources(o *recordOptions) ([]recordSource, error) {
 	events, err := tracer.Trace(s.target, s.markers, &tracer.Options{
@@ -51,8 +65,17 @@ func (s *session) sources(o *recordOptions) ([]recordSource, error) {
 	if err != nil {
 		return nil, err
 	}
+	all := []recordSource{kernelSource{events}}
 	if s.target.Engine == tracer.EngineAgent {
-		return []recordSource{agentSource{kernelSource{events}}}, nil
+		all[0] = agentSource{kernelSource{events}}
 	}
-	return []recordSource{kernelSource{events}}, nil
+	if len(o.kernel) > 0 {
+		kernel, err := tracer.TraceKernel(o.kernel, &tracer.Options{BufferSize: int(o.buffer)})
+		if err != nil {
+			events.Close()
+			return nil, err
+		}
+		all = append(all, tracepointSource{kernel})
+	}
+	return all, nil
 }
