@@ -21,6 +21,25 @@ func (o *optimized) code() schema.Code {
 	return code
 }
 
+// tell notes in the schema which sites are rewritten, and in the report those that are none because
+// Mark is called there.
+func (o *optimized) tell(doc *schema.Document) {
+	rewritten := make(map[uint64]bool)
+	for _, r := range o.report {
+		rewritten[r.Address] = r.Optimized
+	}
+	for i := range doc.Markers {
+		sites := doc.Markers[i].Sites
+		for j, s := range sites {
+			sites[j].Optimized = rewritten[s.Address]
+			if s.Call {
+				o.report = append(o.report, SiteReport{Kind: "marker", Name: doc.Markers[i].Provider + ":" + doc.Markers[i].Name,
+					Address: s.Address, Function: s.Function, File: s.File, Line: s.Line, Why: "it calls Mark, which tests"})
+			}
+		}
+	}
+}
+
 // restoreCode makes the image what it was before an earlier link --optimize: every link begins
 // with what the compiler wrote.
 func (img *image) restoreCode() error {

@@ -144,6 +144,7 @@ func LinkWith(data []byte, o Options) ([]byte, *Report, error) {
 			return nil, nil, err
 		}
 		doc.Code = opt.code()
+		opt.tell(doc)
 	}
 	linked, simple, err := img.write(doc, opt, o)
 	if err != nil {

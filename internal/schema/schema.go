@@ -72,6 +72,8 @@ type Site struct {
 	Line     int    `json:"line,omitempty"`
 	// Call says that the site calls Mark, which then tests: it was not inlined there.
 	Call bool `json:"call,omitempty"`
+	// Optimized says that link --optimize rewrote it: while off it reads no armed word.
+	Optimized bool `json:"optimized,omitempty"`
 }
 
 // Bytes are the bytes of code at an address.

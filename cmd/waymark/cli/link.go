@@ -143,7 +143,7 @@ func optimizedText(sites []link.SiteReport) string {
 			n++
 		}
 	}
-	return fmt.Sprintf("; %d of %s that test a word optimized", n, plural(len(sites), "place"))
+	return fmt.Sprintf("; %d of %s optimized", n, plural(len(sites), "place"))
 }
 
 // printSites says what became of every site.

@@ -212,7 +212,11 @@ func codeText(c schema.Site) string {
 	if c.File != "" {
 		s += fmt.Sprintf(" (%s:%d)", label(c.File), c.Line)
 	}
-	return fmt.Sprintf("%s at %#x", s, c.Address)
+	s = fmt.Sprintf("%s at %#x", s, c.Address)
+	if c.Optimized {
+		s += ", optimized"
+	}
+	return s
 }
 
 // codeOf returns what is known about the code of a file, which is read once.
