@@ -14,6 +14,8 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/schema"
+	"github.com/waymark-trace/waymark/sdt"
 )
 
 // Large programs of other people's, with markers at the entry of functions in their hot packages, get the same
@@ -50,7 +52,7 @@ func TestRealProgramsOptimized(t *testing.T) {
 			if m.markers < 50 || sites < m.markers/2 {
 				t.Error("too few")
 			}
-			checkDisassembly(t, optimized, report.Sites)
+			checkDisassembly(t, generic, optimized, report.Sites)
 			dir := filepath.Join(m.dir, p.packages[0])
 			toggled := filepath.Join(t.TempDir(), "hits")
 			want := results(t, dir, generic, p.count, "")
@@ -79,24 +81,67 @@ func TestRealProgramsOptimized(t *testing.T) {
 }
 
 // checkDisassembly holds what link says of sites against objdump: an optimized one begins with a NOP, a jump or a
-// TEST of an immediate where it read its word.
-func checkDisassembly(t *testing.T, path string, sites []link.SiteReport) {
+// TEST of an immediate where it read its word, and no armed word is read anywhere but at sites that link says are
+// generic. In the generic program every site reads one.
+func checkDisassembly(t *testing.T, generic, optimized string, sites []link.SiteReport) {
 	t.Helper()
-	peer.Need(t, "objdump")
-	at := make(map[uint64]string)
-	for line := range strings.Lines(run(t, "objdump", "-d", "--no-show-raw-insn", path)) {
-		if addr, text, ok := strings.Cut(strings.TrimSpace(line), ":\t"); ok {
-			if n, err := strconv.ParseUint(addr, 16, 64); err == nil {
-				at[n] = text
-			}
-		}
+	words := make(map[uint64]string)
+	for _, m := range readSchema(t, optimized).Markers {
+		words[m.Counter] = m.Provider + ":" + m.Name
 	}
+	at, reads := disassemble(t, optimized, words)
+	_, before := disassemble(t, generic, words)
 	off := regexp.MustCompile(`^(nop|xchg +%ax,%ax|data16|jmp +[0-9a-f]+ |test +\$0x[0-9a-f]+,%(al|eax)$)`)
 	for _, s := range sites {
 		if text := at[s.Address]; s.Optimized && !off.MatchString(text) {
 			t.Errorf("%s at %#x is %q", s.Name, s.Address, text)
 		}
+		if before[s.Address] == "" {
+			t.Errorf("%s at %#x reads no word in the generic program", s.Name, s.Address)
+		}
+		if !s.Optimized {
+			delete(reads, s.Address)
+		}
 	}
+	for n, name := range reads {
+		t.Errorf("%s is read at %#x: %q, which link does not say", name, n, at[n])
+	}
+}
+
+// disassemble returns the instructions of a program by address, and which of them read one of these words.
+func disassemble(t *testing.T, path string, words map[uint64]string) (at, reads map[uint64]string) {
+	t.Helper()
+	peer.Need(t, "objdump")
+	at, reads = make(map[uint64]string), make(map[uint64]string)
+	refers := regexp.MustCompile(`# ([0-9a-f]+) `)
+	for line := range strings.Lines(run(t, "objdump", "-d", "--no-show-raw-insn", path)) {
+		addr, text, ok := strings.Cut(strings.TrimSpace(line), ":\t")
+		n, err := strconv.ParseUint(addr, 16, 64)
+		if !ok || err != nil {
+			continue
+		}
+		at[n] = text
+		if m := refers.FindStringSubmatch(text); m != nil && !strings.HasPrefix(text, "lea") {
+			to, _ := strconv.ParseUint(m[1], 16, 64)
+			if name := words[to]; name != "" {
+				reads[n] = name
+			}
+		}
+	}
+	return at, reads
+}
+
+func readSchema(t *testing.T, path string) *schema.Document {
+	t.Helper()
+	data, err := sdt.ReadSection(path, schema.Section, schema.MaxSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := schema.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
 }
 
 var result = regexp.MustCompile(`(?m)^\s*--- (\w+: \S+)`)
