@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/procfs"
 )
 
 // tempestCycles is how often the tracers attach and detach; WAYMARK_TEMPEST_CYCLES=1000 is for
@@ -22,7 +24,8 @@ const tempestCycles = 80
 // is killed again and again: what stays behind in the survivors, and for those that start
 // later, is nothing.
 func TestTempest(t *testing.T) {
-	tempest(t)
+	t.Run("kernel", func(t *testing.T) { tempest(t) })
+	t.Run("user", func(t *testing.T) { tempest(t, "--refcount=user") })
 }
 
 // tempest runs it with tracers that have these flags besides.
@@ -65,11 +68,11 @@ func tempest(t *testing.T, flags ...string) {
 	if survivors < restlessProcesses/2 {
 		t.Errorf("%d processes are left", survivors)
 	}
-	clean := func() bool {
-		_, _, raised, probed := r.look(t)
-		return raised == 0 && probed == 0
+	_, _, raised, probed := r.look(t)
+	t.Logf("%d counters raised and %d sites probed when the tracers have ended; their guards took %v", raised, probed, awaitGuards(t))
+	if _, _, raised, probed = r.look(t); raised+probed > 0 {
+		t.Errorf("%d counters raised and %d sites probed when their guards have ended", raised, probed)
 	}
-	eventually(t, "every counter and every instruction is as it was", clean)
 	// The kernel puts uprobes that it still knows of into whatever maps the file.
 	fresh := exec.Command(r.files[0].path, r.files[1].path, "1", "-1")
 	if err := fresh.Start(); err != nil {
@@ -85,12 +88,41 @@ func tempest(t *testing.T, flags ...string) {
 		_, mapped, _, _ := r.look(t)
 		return mapped >= survivors+2
 	})
-	processes, mapped, raised, probed := r.look(t)
+	var processes, mapped int
+	processes, mapped, raised, probed = r.look(t)
 	t.Logf("%d cycles ended, %d were killed, %d came too late; %d processes died, %d are left, with %d mappings: %d counters raised, %d sites probed",
 		ended, killed, refused, r.died.Load(), processes, mapped, raised, probed)
 	if raised+probed > 0 {
 		t.Errorf("%d counters are raised and %d sites probed", raised, probed)
 	}
+}
+
+// awaitGuards waits until the guards of tracers that were killed have detached, and returns how long
+// that was. The kernel lets them wait: registering and unregistering a uprobe excludes every fork of the machine
+// (dup_mmap_sem, kernel/events/uprobes.c), and with 600 processes that fork, Linux 6.18 kept a guard in
+// uprobe_register for more than two minutes. What is raised meanwhile is not left behind.
+func awaitGuards(t *testing.T) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	for time.Since(begun) < 10*time.Minute {
+		pids, err := procfs.PIDs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(pids, isGuard) {
+			return time.Since(begun)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("a guard has not ended in 10 minutes")
+	return time.Since(begun)
+}
+
+// isGuard reports whether a process is a guard of the waymark that the tests have built.
+func isGuard(pid int) bool {
+	comm, err := procfs.Comm(pid)
+	exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err == nil && comm == "waymark-guard" && exe == built.path
 }
 
 func upTo(d time.Duration) time.Duration { return time.Duration(rand.Int64N(int64(d))) }
