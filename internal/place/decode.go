@@ -23,8 +23,10 @@ func decode(code []byte, address uint64) instruction {
 	if in.prefix == 0x3e && len(code) > 1 && code[1] == 0xff {
 		skip = 1 // NOTRACK, of jumps that CET lets go anywhere: x86asm does not know it
 	}
-	inst, err := x86asm.Decode(code[skip:], 64)
-	if err != nil {
+	var padded [16 + 16]byte // x86asm reads on behind instructions that are cut off
+	copy(padded[:16], code[skip:])
+	inst, err := x86asm.Decode(padded[:], 64)
+	if err != nil || skip+inst.Len > len(code) {
 		in.size = otherLength(code)
 		in.code = code[:in.size]
 		return in
