@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
-	"time"
 )
 
 // paced is how many passes there are, at the target's own pace.
@@ -60,19 +59,11 @@ func (tool *tool) lose(t *target) (got arrivals, err error) {
 	}
 	defer os.Remove(out.Name())
 	defer out.Close()
-	process, err := tool.startTo(out)
+	err = tool.watching(t, out, func() error {
+		_, err := t.pass("pace", paced)
+		return err
+	})
 	if err != nil {
-		return got, err
-	}
-	defer process.stop()
-	if err := await(t, "on"); err != nil {
-		return got, errors.Join(err, process.stop())
-	}
-	time.Sleep(settling)
-	if _, err := t.pass("pace", paced); err != nil {
-		return got, &targetError{err}
-	}
-	if err := process.stop(); err != nil {
 		return got, err
 	}
 	text, err := os.ReadFile(out.Name())
@@ -82,7 +73,7 @@ func (tool *tool) lose(t *target) (got arrivals, err error) {
 	if err != nil {
 		return got, err
 	}
-	return passes(text), await(t, "off")
+	return passes(text), nil
 }
 
 // event is a line of any of the tools: the number of a pass, and after it a value that is 0.

@@ -83,10 +83,7 @@ type process struct {
 	err    error
 }
 
-// start runs the tool with its output thrown away, as cheaply for it as a pipe to nobody.
-func (tool *tool) start() (*process, error) { return tool.startTo(nil) }
-
-// startTo runs it with its output in a file, nil for none.
+// startTo runs the tool with its output in a file. With nil it is thrown away, as cheaply for it as a pipe to nobody.
 func (tool *tool) startTo(out *os.File) (*process, error) {
 	p := &process{cmd: pinned(1, tool.argv[0], tool.argv[1:]...)}
 	p.cmd.Stderr = &p.stderr

@@ -104,33 +104,41 @@ type targetError struct{ err error }
 func (e *targetError) Error() string { return e.err.Error() }
 func (e *targetError) Unwrap() error { return e.err }
 
-// measure attaches the tool, lets the target pass the marker, and detaches it.
-func (tool *tool) measure(t *target) (float64, error) {
-	process, err := tool.start()
-	if err != nil {
-		return 0, err
-	}
-	defer process.stop()
-	if err := await(t, "on"); err != nil {
-		return 0, errors.Join(err, process.stop())
-	}
-	time.Sleep(settling)
-	// The first hits make the kernel optimize the site; they are not the steady state.
+// measure returns the nanoseconds of a pass under the tool.
+func (tool *tool) measure(t *target) (ns float64, err error) {
 	way := "mark"
 	if tool.pairs {
 		way = "pair"
 	}
-	if _, err := t.pass(way, marksPerHit/10); err != nil {
-		return 0, &targetError{err}
-	}
-	ns, err := t.pass(way, marksPerHit)
+	err = tool.watching(t, nil, func() error {
+		// The first hits make the kernel optimize the site; they are not the steady state.
+		if _, err := t.pass(way, marksPerHit/10); err != nil {
+			return err
+		}
+		ns, err = t.pass(way, marksPerHit)
+		return err
+	})
+	return ns, err
+}
+
+// watching attaches the tool, its output in a file if not nil, has the target do something, and detaches it.
+func (tool *tool) watching(t *target, out *os.File, do func() error) error {
+	process, err := tool.startTo(out)
 	if err != nil {
-		return 0, &targetError{err}
+		return err
+	}
+	defer process.stop()
+	if err := await(t, "on"); err != nil {
+		return errors.Join(err, process.stop())
+	}
+	time.Sleep(settling)
+	if err := do(); err != nil {
+		return &targetError{err}
 	}
 	if err := process.stop(); err != nil {
-		return 0, err
+		return err
 	}
-	return ns, await(t, "off")
+	return await(t, "off")
 }
 
 // await waits until the target's marker is on or off.
