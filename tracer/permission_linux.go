@@ -12,7 +12,10 @@ func permission(op string, needed procfs.Capability, err error) error {
 	e := &PermissionError{Op: op, Err: err}
 	have, capErr := procfs.Effective()
 	if capErr == nil && (have.Has(needed) || substitute(needed) && have.Has(procfs.SysAdmin)) {
-		e.Hint = "the capabilities are there: a security module, a seccomp filter or kernel lockdown refuses" + sysctls()
+		e.Hint = "the capabilities are there: a security module, a seccomp filter or kernel lockdown refuses"
+		if needed == procfs.BPF || needed == procfs.Perfmon {
+			e.Hint += sysctls()
+		}
 		return e
 	}
 	e.Capability = needed.String()
@@ -50,7 +53,7 @@ func hint() string {
 	if err != nil {
 		program = "waymark"
 	}
-	return "run it as root, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore+ep " + program
+	return "run it as root, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore+ep " + program + "; then everybody may trace who may execute it"
 }
 
 // sysctls names the settings that restrict tracing.

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"math"
+	"strings"
 
 	"github.com/waymark-trace/waymark/internal/field"
 )
@@ -154,7 +155,7 @@ func (b *binder) compare(n *Node) (*Node, error) {
 			return nil, x.textHint()
 		}
 	case x.Kind.HasLength() || y.Kind.HasLength():
-		return nil, n.errorf("write the text in quotes", "a text is compared with a text that is written here")
+		return nil, n.errorf("write the text in quotes", "%s and %s: a text is compared with one in quotes", x.what(x.Kind), y.what(y.Kind))
 	case n.Op == Match || n.Op == NoMatch:
 		return nil, n.errorf("write the pattern in quotes", "%s is followed by no pattern", n.Op)
 	case x.Kind == field.Bool && y.Kind == field.Bool:
@@ -213,6 +214,9 @@ func narrow(op Op, v float64) float32 {
 }
 
 func (n *Node) textHint() error {
+	if n.Op == Name && n.Kind.IsInteger() && !strings.HasPrefix(n.text, "arg") {
+		return n.errorf("", "%s is a number, not a text", n.text)
+	}
 	if n.Op == Name && n.Kind.IsInteger() {
 		return n.errorf("if it points to a text: --str "+n.text, "%s is a number, not a text", n.text)
 	}

@@ -48,7 +48,7 @@ func openImage(data []byte) (img *image, err error) {
 	}
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotELF, err)
+		return nil, fmt.Errorf("%w: it is cut off or damaged: %w", ErrLayout, err)
 	}
 	if f.Class != elf.ELFCLASS64 || f.Machine != elf.EM_X86_64 || f.ByteOrder != binary.LittleEndian {
 		return nil, fmt.Errorf("%w: it is for %s, %s", ErrArchitecture, f.Machine, f.Class)

@@ -2,7 +2,9 @@ package link
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,7 +203,11 @@ func (img *image) linkSimple(o Options) ([]byte, *Report, error) {
 func replaceFile(path string, data []byte, from string, like os.FileInfo) (lost []string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".link*")
 	if err != nil {
-		return nil, err
+		var at *fs.PathError
+		if errors.As(err, &at) { // whose path nobody has seen before
+			err = at.Err
+		}
+		return nil, fmt.Errorf("making a new file beside %s: %w", path, err)
 	}
 	defer func() {
 		if err != nil {

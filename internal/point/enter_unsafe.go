@@ -129,7 +129,7 @@ func (c *Call) take(s *State) {
 }
 
 // Hits returns how often the point was passed while enabled: exactly, once it is not passed
-// any more.
+// any more. On platforms of 32 bits, those of one goroutine wrap after 2^31.
 func (s *State) Hits() uint64 {
 	var sum uint64
 	each(func(caller *caller) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -85,7 +86,7 @@ func newRoot(env *Env) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err, fmt.Sprintf("%s --help shows the flags", cmd.CommandPath())}
+		return flagError(cmd, err)
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.SetUsageTemplate(usageTemplate)
@@ -110,8 +111,14 @@ func newRoot(env *Env) *cobra.Command {
 		newDemoCommand(env),
 		newVersionCommand(env),
 	)
+	root.SetHelpCommand(newHelpCommand())
+	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, knownShell
+		}
 		cmd.DisableFlagsInUseLine = true
+		completePIDs(cmd)
 	}
 	root.DisableFlagsInUseLine = true
 	return root
@@ -127,6 +134,57 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		hint = "did you mean " + strings.Join(s, " or ")
 	}
 	return &usageError{fmt.Errorf("unknown command %q", args[0]), hint}
+}
+
+// newHelpCommand is cobra's, which takes any word for a topic.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Say more about a command",
+		Example: "  waymark help trace",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err == nil && about != cmd.Root() && len(rest) > 0 {
+				err = fmt.Errorf("%s has no command %q", about.CommandPath(), rest[0])
+			}
+			if err != nil {
+				return &usageError{err, "waymark --help shows the commands"}
+			}
+			if about == cmd.Root() {
+				if err := knownCommand(about, args); err != nil {
+					return err
+				}
+			}
+			return about.Help()
+		},
+	}
+}
+
+// knownShell refuses shells that there is no completion for.
+func knownShell(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("there is bash, fish, powershell and zsh", "no completions for %q", args[0])
+	}
+	return cmd.Help()
+}
+
+// goSays matches what Go's packages say of a flag's value in words of their own.
+var goSays = regexp.MustCompile(`strconv\.\w+: parsing ("[^"]*"): (invalid syntax|value out of range)`)
+
+// flagError says what is wrong with a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	text, hint := err.Error(), cmd.CommandPath()+" --help shows the flags"
+	if m := goSays.FindStringSubmatch(text); m != nil {
+		reason := m[1] + " is no number"
+		if m[2] == "value out of range" {
+			reason = m[1] + " is out of range"
+		}
+		text = goSays.ReplaceAllLiteralString(text, reason)
+	}
+	if before, after, ok := strings.Cut(text, ": time: "); ok {
+		text, hint = before+": "+after, "a duration has a unit, such as 500ms, 1s or 2m"
+	}
+	return &usageError{errors.New(text), hint}
 }
 
 // usageError is a command line that makes no sense.

@@ -37,7 +37,7 @@ func newDemoCommand(env *Env) *cobra.Command {
 		Short:   "Show what waymark does, on a real web server",
 		Long:    demoLong,
 		Example: "  go run ./cmd/waymark demo        in a clone of waymark",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return env.demo(cmd.Context()) },
 	}
 }

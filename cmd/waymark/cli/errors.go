@@ -13,7 +13,9 @@ import (
 func (e *Env) printError(err error) {
 	text, hint := explain(err)
 	for line := range strings.SplitSeq(text, "\n") {
-		e.message("error: %s", line)
+		if line = strings.TrimSpace(line); line != "" {
+			e.message("error: %s", line)
+		}
 	}
 	if hint != "" {
 		e.hint("%s", hint)
@@ -74,7 +76,7 @@ var hints = []struct {
 	{tracer.ErrNoProc, "mount -t proc proc /proc"},
 	{tracer.ErrNoTracefs, "mount -t tracefs tracefs /sys/kernel/tracing; stat and trace do without"},
 	{tracer.ErrNoTypes, "it needs CONFIG_DEBUG_INFO_BTF and /sys/kernel/btf/vmlinux; without --follow stat and trace do not"},
-	{tracer.ErrNotSupported, "tracing needs Linux on x86-64 or arm64, and waymark doctor says what this machine lacks; link, build and list FILE do not trace"},
+	{tracer.ErrNotSupported, "tracing needs Linux on x86-64, and waymark doctor says what this machine lacks; link, build and list FILE do not trace"},
 	{tracer.ErrNoProcess, "waymark list shows the running processes that have markers"},
 	{tracer.ErrChanged, "the file was rebuilt or the process replaced: run the same again"},
 	{tracer.ErrCounterConflict, "another tracer has this marker under a counter of its own: end it first"},

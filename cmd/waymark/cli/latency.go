@@ -76,7 +76,7 @@ func newLatencyCommand(env *Env) *cobra.Command {
 func (o *latencyOptions) check(cmd *cobra.Command, sel *selection) error {
 	if n := len(sel.patterns); n != 2 {
 		return usage("such as waymark latency -p 1234 http:request_start http:request_end",
-			"latency is from one marker to another, and there is %s", plural(n, "name"))
+			"latency is from one marker to another, and %s", namedText(n))
 	}
 	if cmd.Flags().Changed("count") && o.count == 0 {
 		return usage("without -n there is no limit", "-n 0 asks for no pair at all")

@@ -70,6 +70,7 @@ func newListCommand(env *Env) *cobra.Command {
 	flags.BoolVar(&o.simple, "simple", false, "show simple markers only: docs/simple.md")
 	flags.Var(&o.engine, "engine", "agent: what the `agent` of a Go program tells, tracepoints and keys too; kernel: what files say")
 	flags.StringVarP(&o.out, "output", "o", "", "write the list to `FILE`")
+	completeMarkers(cmd, &o.pids)
 	return cmd
 }
 

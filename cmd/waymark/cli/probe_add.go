@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -103,11 +104,16 @@ func runProbeAdd(ctx context.Context, env *Env, o *probeAddOptions, sel *selecti
 
 // perfLine says how to use events.
 func perfLine(events []tracer.KernelEvent) string {
-	name := events[0].FullName()
+	names := []string{label(events[0].FullName())}
 	if len(events) > 1 {
-		name = "'" + events[0].Group + ":*'"
+		names = nil
+		for i := range events {
+			if name := "'" + label(events[i].Group) + ":*'"; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
 	}
-	return fmt.Sprintf("use with: perf record -e %s -a; delete with: waymark probe del %s", label(name), label(name))
+	return fmt.Sprintf("use with: perf record -e %s -a; delete with: waymark probe del %s", strings.Join(names, " -e "), strings.Join(names, " "))
 }
 
 func printDefined(out *output, events []tracer.KernelEvent) error {

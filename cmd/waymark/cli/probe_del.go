@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,7 +82,11 @@ func selectEvents(events []tracer.KernelEvent, patterns []string, careful bool) 
 			}
 		}
 		if !found {
-			return nil, withHint(fmt.Errorf("no event matches %q", pattern), "waymark probe list shows the events")
+			hint := "waymark probe list shows the events"
+			if slices.ContainsFunc(events, func(e tracer.KernelEvent) bool { return e.Group == "sdt_"+group }) {
+				hint = "did you mean 'sdt_" + pattern + "'"
+			}
+			return nil, withHint(fmt.Errorf("no event matches %q", pattern), "%s", hint)
 		}
 	}
 	var out []tracer.KernelEvent

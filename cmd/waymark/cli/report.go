@@ -69,7 +69,7 @@ func (o *reportOptions) check(cmd *cobra.Command, args []string) error {
 		return usage("one after the other", "--stat and --latency are two reports")
 	case o.latency && len(args) != 3:
 		return usage("such as waymark report trace --latency http:request_start http:request_end",
-			"--latency is from one marker to another, and there is %s", plural(uint64(len(args)-1), "name"))
+			"--latency is from one marker to another, and %s", namedText(len(args)-1))
 	case o.by != "" && !o.latency:
 		return usage("--by joins two markers", "--by without --latency")
 	}

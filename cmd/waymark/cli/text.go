@@ -141,6 +141,17 @@ func plural[N int | uint64](n N, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// namedText says how many names there are, where it is not as many as there must be.
+func namedText(n int) string {
+	switch n {
+	case 0:
+		return "none is named"
+	case 1:
+		return "only one is named"
+	}
+	return fmt.Sprintf("%d are named", n)
+}
+
 // list returns "a", "a and b", "a, b and c".
 func list(words []string) string {
 	if len(words) < 2 {

@@ -104,7 +104,11 @@ func loadPackages(ctx context.Context, patterns []string, tags string) ([]*packa
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, withHint(fmt.Errorf("loading packages: %w", err), "go list %s says the same", list(patterns))
+		text := err.Error()
+		if _, said, ok := strings.Cut(text, "stderr: "); ok {
+			text = said // what went wrong, behind how go list was called
+		}
+		return nil, withHint(fmt.Errorf("loading packages: %s", strings.TrimSpace(text)), "go list %s says the same", list(patterns))
 	case len(pkgs) == 0:
 		return nil, usage("name directories, such as ./cmd/...", "no packages in %s", list(patterns))
 	}
