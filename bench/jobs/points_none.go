@@ -9,6 +9,8 @@ type (
 	none3[A, B, C any] struct{}
 )
 
+func (none2[A, B]) Enabled() bool { return false }
+
 func (none1[A]) Mark(A)             {}
 func (none2[A, B]) Mark(A, B)       {}
 func (none3[A, B, C]) Mark(A, B, C) {}
