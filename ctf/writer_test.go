@@ -24,6 +24,9 @@ func babeltrace2(t *testing.T, dir string, args ...string) []string {
 	if err != nil {
 		t.Fatalf("babeltrace2 %s: %v\n%s", dir, err, &stderr)
 	}
+	if len(out) == 0 {
+		return nil
+	}
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 }
 

@@ -62,4 +62,3 @@ func (f *FS) list(dir, pattern string) ([]string, error) {
 	}
 	return names, nil
 }
-

@@ -1,0 +1,156 @@
+package recording_test
+
+import (
+	"errors"
+	"io"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/recording"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// all is a marker with a field of every kind.
+func all() *tracer.Marker {
+	m := &tracer.Marker{Provider: "http", Name: "all:kinds", Format: "b %t s %s", Typed: true}
+	for k := field.Bool; k <= field.Pointer; k++ {
+		name := strings.NewReplacer("[]", "", ".", "").Replace(k.String())
+		m.Fields = append(m.Fields, tracer.Field{Name: name, Type: k.String(), Kind: k})
+	}
+	m.Fields[2].Verb = "%x"
+	m.Fields = append(m.Fields, tracer.Field{Name: "string_length", Type: "int", Kind: field.Int}, tracer.Field{Name: "no-word", Kind: field.String})
+	return m
+}
+
+func values(m *tracer.Marker, bits uint64, text string) []tracer.Value {
+	var all []tracer.Value
+	for _, f := range m.Fields {
+		v := tracer.Value{Bits: bits}
+		switch size := f.Kind.Size(); {
+		case f.Kind.HasLength():
+			v = tracer.Value{Text: []byte(text), Len: len(text)}
+		case f.Kind == field.Bool:
+			v.Bits &= 1
+		case size < 8 && f.Kind.Signed():
+			v.Bits = uint64(int64(bits<<(64-8*size)) >> (64 - 8*size))
+		case size < 8:
+			v.Bits = bits << (64 - 8*size) >> (64 - 8*size)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// same compares events: errors by what they say, markers by what a trace keeps of them.
+var same = cmp.Options{
+	cmp.Comparer(func(a, b error) bool { return (a == nil) == (b == nil) && (a == nil || a.Error() == b.Error()) }),
+	cmp.Comparer(func(a, b *tracer.Marker) bool {
+		return a.FullName() == b.FullName() && a.Format == b.Format &&
+			cmp.Equal(a.Fields, b.Fields, cmpopts.IgnoreUnexported(tracer.Field{}))
+	}),
+	cmpopts.IgnoreFields(tracer.Event{}, "Time"), cmpopts.EquateEmpty(),
+}
+
+// TestRoundTrip gives back the events that were recorded, whatever is the matter with their values.
+func TestRoundTrip(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "trace")
+	w, err := recording.Create(dir, &recording.Options{Offset: 1_700_000_000 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := w.Channel("kernel", "buffer_full")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := all()
+	var want []tracer.Event
+	record := func(v []tracer.Value, at time.Duration) {
+		e := tracer.Event{Monotonic: at, PID: 7, TID: 8, CPU: 1, Comm: "it's", Goroutine: 18, Marker: m, Values: v}
+		if err := c.Write(&e); err != nil {
+			t.Fatal(err)
+		}
+		e.Time = time.Time{}
+		want = append(want, e)
+	}
+	record(values(m, 1, "/x"), 10)
+	record(values(m, math.MaxUint64, ""), 11)
+	record(values(m, math.Float64bits(math.NaN()), "a\x00b\xff"), 12)
+	cut := values(m, 5, "cut")
+	for i, f := range m.Fields {
+		if f.Kind.HasLength() {
+			cut[i].Len = []int{300, -1}[i%2]
+		}
+	}
+	record(cut, 13)
+	bad := values(m, 5, "x")
+	bad[3], bad[14] = tracer.Value{Err: errors.New("memory could not be read")}, tracer.Value{Err: errors.New("event is too short")}
+	record(bad, 14)
+	other := values(m, 1<<63, "x")
+	other[4].Kind = field.Uint64 // a site that passes what the field's kind cannot hold
+	record(other, 15)
+	late := want[0] // after later ones of its CPU
+	late.Monotonic = 12
+	if err := c.Write(&late); err != nil {
+		t.Fatal(err)
+	}
+	want = append(want[:3:3], append([]tracer.Event{late}, want[3:]...)...)
+	if err := c.SetLost(1, 42); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s := w.Stats(); s.Events != uint64(len(want)) || s.Unsaved != 0 || s.Total() != 42 {
+		t.Errorf("statistics are %+v", s)
+	}
+	r, err := recording.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for i := 0; ; i++ {
+		e, err := r.Next()
+		if err == io.EOF {
+			if i != len(want) {
+				t.Errorf("%d of %d events", i, len(want))
+			}
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want[i], e.Event, same); d != "" {
+			t.Errorf("event %d (-recorded +read):\n%s", i, d)
+		}
+		if ns := e.Time.UnixNano(); ns != 1_700_000_000_000_000_000+int64(want[i].Monotonic) {
+			t.Errorf("event %d is at %d", i, ns)
+		}
+	}
+	if lost := r.Lost(); len(lost) != 1 || lost[0].Count != 42 {
+		t.Errorf("lost: %+v", lost)
+	}
+	out, err := exec.Command(peer.Need(t, "babeltrace2")[0], "--clock-seconds", "--no-delta", dir).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{
+		`goroutine = 18`, `unavailable = "memory could not be read"`, `{ begin_length = 3, begin = "cut", size = 300 }`, `bool = ( "true" : container = 1 )`,
+		`string = "/x"`, `pid = 7, tid = 8, comm = "it\'s"`, `[1700000000.000000012]`,
+	} {
+		if !strings.Contains(string(out), s) {
+			t.Errorf("babeltrace2 does not print %s:\n%s", s, out)
+		}
+	}
+	if n := strings.Count(string(out), "\n"); n != len(want) {
+		t.Errorf("babeltrace2 prints %d of %d events", n, len(want))
+	}
+}
