@@ -25,7 +25,7 @@ func TestKilled(t *testing.T) {
 		t.Skip("starts processes")
 	}
 	peer.Need(t, "babeltrace2")
-	rounds, torn := 20, 0
+	rounds, torn := 10, 0
 	for range rounds {
 		dir := filepath.Join(t.TempDir(), "trace")
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$")
