@@ -36,6 +36,7 @@ type Finder struct {
 	options  Options
 	roots    map[string]string // module path → directory
 	cache    string            // GOMODCACHE
+	goroot   string            // of the build
 	verified map[string]error  // directories of modules
 }
 
@@ -88,19 +89,21 @@ func (f *Finder) addRoot(dir string) {
 	}
 }
 
+// Distribution notes where the Go distribution was that the program was built with, by the names
+// of all its files.
+func (f *Finder) Distribution(names []string) {
+	for _, n := range names {
+		if root, ok := strings.CutSuffix(n, "/src/runtime/proc.go"); ok {
+			f.goroot = root
+		}
+	}
+}
+
 // Own reports whether a file is the Go distribution's, by what the compiler called it: such
 // files import nothing of ours.
 func (f *Finder) Own(name string) bool {
-	for _, root := range []string{f.setting("GOROOT"), build.Default.GOROOT, "$GOROOT", "/usr/local/go"} {
-		if root != "" && strings.HasPrefix(name, root+"/src/") {
-			return true
-		}
-	}
-	if strings.Contains(name, "/golang.org/toolchain@") {
-		return true
-	}
 	if filepath.IsAbs(name) {
-		return false
+		return f.goroot != "" && strings.HasPrefix(name, f.goroot+"/src/")
 	}
 	first, _, _ := strings.Cut(name, "/")
 	main, _, _ := strings.Cut(f.info.Main.Path, "/")
@@ -206,8 +209,14 @@ func (f *Finder) inCache(file *File, name string, escaped bool) string {
 	if m == nil {
 		m = &debug.Module{Path: before, Version: version}
 	}
+	if dir := f.roots[before]; dir != "" { // who knows where it is has said so
+		return filepath.Join(dir, filepath.FromSlash(rest))
+	}
 	if r := m.Replace; r != nil {
-		if r.Version == "" { // a directory
+		if r.Version == "" || r.Version == "(devel)" { // a directory
+			if r.Path == "" {
+				return ""
+			}
 			dir := filepath.FromSlash(r.Path)
 			if !filepath.IsAbs(dir) {
 				dir = filepath.Join(f.roots[f.info.Main.Path], dir)

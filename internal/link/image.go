@@ -245,6 +245,7 @@ var (
 	ErrArchitecture  = errors.New("link knows x86-64 files only")
 	ErrNoMarkers     = errors.New("no markers: the program does not use package marker, or uses none of its markers")
 	ErrMadeLate      = errors.New("no markers in the file's data")
+	ErrNoRecords     = errors.New("no markers, and no simple marker that can be recorded")
 	ErrVersion       = errors.New("markers of another version")
 	ErrLayout        = errors.New("link does not understand this file")
 	ErrMarker        = errors.New("wrong marker")

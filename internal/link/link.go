@@ -186,8 +186,13 @@ func (img *image) linkSimple(o Options) ([]byte, *Report, error) {
 		return nil, nil, err
 	}
 	if s == nil || s.sections[1] == nil {
-		if s != nil && s.warnings != nil {
-			none = fmt.Errorf("%w; %s", none, strings.Join(s.warnings, "; "))
+		switch {
+		case s == nil:
+			return nil, nil, none
+		case s.warnings != nil:
+			return nil, nil, fmt.Errorf("%w: %s", ErrNoRecords, strings.Join(s.warnings, "; "))
+		case s.unseen != "":
+			return nil, nil, fmt.Errorf("%w; %s", none, s.unseen)
 		}
 		return nil, nil, none
 	}

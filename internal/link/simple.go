@@ -2,6 +2,7 @@ package link
 
 import (
 	"bytes"
+	"cmp"
 	"debug/buildinfo"
 	"debug/elf"
 	"errors"
@@ -28,6 +29,7 @@ type simples struct {
 	sections [2][]byte // contents of the records' section and of that of the places
 	report   []ReportSimple
 	warnings []string
+	unseen   string // of sources that are not here, "" for none
 }
 
 // errNoDebug says why there is nothing to find simple markers by.
@@ -61,19 +63,19 @@ func (img *image) simple(t *table, o Options, base int64) (*simples, error) {
 		s.warnings = nil
 		return s, s.keep(old, foreign, base)
 	case errors.Is(err, errNoDebug):
+		s.unseen = "its simple markers, if it has any, have no records: " + err.Error() + " (-ldflags=-w and -s leave it out); strip the program after it is linked instead"
 		if o.Simple {
-			s.warnings = append(s.warnings, "its simple markers have no records: "+err.Error()+" (-ldflags=-w and -s leave it out); strip the program after it is linked instead")
-			return s, nil
+			s.warnings = append(s.warnings, s.unseen)
 		}
-		return nil, nil
+		return s, nil
 	case err != nil:
 		return nil, err
 	}
-	if len(result.Found) == 0 && len(result.Refused) > 0 && old != nil {
-		s.warnings = nil
-		return s, s.keep(old, foreign, base)
-	}
 	doc := &simplesection.Document{}
+	read := make(map[string]bool)
+	for _, f := range slices.Concat(result.Found, result.Dropped) {
+		read[f.Source.Name] = true
+	}
 	for _, f := range result.Found {
 		m, problem := record(f)
 		if problem != "" {
@@ -81,6 +83,27 @@ func (img *image) simple(t *table, o Options, base int64) (*simples, error) {
 			continue
 		}
 		doc.Markers = append(doc.Markers, m)
+	}
+	if old != nil {
+		// The code is what it was, so what an earlier link found in other files holds.
+		for _, m := range old.Markers {
+			if !read[m.File] {
+				doc.Markers = append(doc.Markers, m)
+			}
+		}
+		for _, m := range old.Markers {
+			read[m.File] = true
+		}
+		slices.SortStableFunc(doc.Markers, func(a, b simplesection.Marker) int {
+			return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line)
+		})
+	} else if s.unseen != "" {
+		s.warnings = append(s.warnings, s.unseen)
+	}
+	for _, r := range result.Refused {
+		if !read[r.Name] {
+			s.warnings = append(s.warnings, fmt.Sprintf("simple markers have no records: %v; build the program again", r.Err))
+		}
 	}
 	for _, f := range result.Dropped {
 		m, _ := record(f)

@@ -38,9 +38,13 @@ func (img *image) findSimple(sources *gosource.Finder, s *simples) (result *simp
 		return nil, fmt.Errorf("%w: it has more than %d source files", ErrLayout, maxSources)
 	}
 	var marking []*simpleplace.Source
-	var refused, unseen []error
+	var refused []simpleplace.Refusal
+	var unseen []error
+	sources.Distribution(names)
 	for _, name := range names {
-		if sources.Own(name) || strings.HasPrefix(path.Base(name), "_cgo_") {
+		// A library of markers has none of its own.
+		library := strings.HasPrefix(name, module+"@") || strings.HasPrefix(name, module+"/simple/")
+		if library || sources.Own(name) || strings.HasPrefix(path.Base(name), "_cgo_") {
 			continue
 		}
 		source, err := readSource(sources, name)
@@ -48,22 +52,19 @@ func (img *image) findSimple(sources *gosource.Finder, s *simples) (result *simp
 		case errors.Is(err, gosource.ErrNotFound), errors.Is(err, fs.ErrPermission):
 			unseen = append(unseen, err)
 		case err != nil:
-			refused = append(refused, err)
+			refused = append(refused, simpleplace.Refusal{Name: name, Err: err})
 		case source != nil:
 			marking = append(marking, source)
 		}
 	}
-	if len(unseen) > 0 && units.Has(simplesource.Path) {
-		s.warnings = append(s.warnings, unseenText(unseen))
+	if len(unseen) > 0 {
+		s.unseen = unseenText(unseen)
 	}
 	program := &simpleplace.Program{Units: units, Text: img.at, Decode: decodeSimple}
 	if result, err = program.Find(marking); err != nil {
 		return nil, fmt.Errorf("%w: its debugging information: %w", ErrLayout, err)
 	}
 	result.Refused = append(refused, result.Refused...)
-	for _, err := range result.Refused {
-		s.warnings = append(s.warnings, fmt.Sprintf("simple markers have no records: %v; build the program again", err))
-	}
 	return result, nil
 }
 

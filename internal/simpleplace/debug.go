@@ -101,14 +101,6 @@ func (u *Units) Files() []string {
 	return names
 }
 
-// Has reports whether a package's code, or what is told of it, is in the program.
-func (u *Units) Has(path string) bool {
-	return slices.ContainsFunc(u.units, func(one unit) bool {
-		name, _ := one.entry.Val(dwarf.AttrName).(string)
-		return name == path
-	})
-}
-
 // entries calls fn with every entry. It skips no children: Reader.SkipChildren calls itself
 // for every level, and hostile entries nest as deep as the file is long.
 func (u *Units) entries(fn func(*dwarf.Entry) error) error {

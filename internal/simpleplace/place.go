@@ -42,7 +42,13 @@ type finder struct {
 type Result struct {
 	Found   []*Found
 	Dropped []*Found // of functions of which no code is in the program
-	Refused []error  // one for each source file that is not what the program was built from
+	Refused []Refusal
+}
+
+// Refusal is why a source file is not looked at: it is not what the program was built from.
+type Refusal struct {
+	Name string
+	Err  error
 }
 
 // Find finds the markers of source files.
@@ -75,7 +81,7 @@ func (p *Program) Find(sources []*Source) (*Result, error) {
 	result := new(Result)
 	for _, s := range sources {
 		if err := f.compare(s); err != nil {
-			result.Refused = append(result.Refused, err)
+			result.Refused = append(result.Refused, Refusal{s.Name, err})
 			continue
 		}
 		for _, m := range s.Markers {

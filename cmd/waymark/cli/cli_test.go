@@ -44,6 +44,10 @@ func TestScripts(t *testing.T) {
 		peer.Header(t, "sys/sdt.h")
 		runScript(t, "simple", "")
 	})
+	t.Run("simple_go", func(t *testing.T) {
+		peer.Need(t, "strip", "readelf")
+		runScript(t, "simple_go", "")
+	})
 	for _, verb := range []string{"list", "stat", "trace", "latency", "record", "probe", "doctor", "signals"} {
 		t.Run(verb, func(t *testing.T) {
 			if testing.Short() {

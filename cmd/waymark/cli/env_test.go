@@ -56,7 +56,7 @@ func TestReport(t *testing.T) {
 func TestHints(t *testing.T) {
 	for _, err := range []error{
 		tracer.ErrNotSupported, tracer.ErrNoProcess, tracer.ErrChanged, tracer.ErrCounterConflict,
-		link.ErrNotELF, link.ErrNotGo, link.ErrNotExecutable, link.ErrArchitecture, link.ErrNoMarkers, link.ErrMadeLate,
+		link.ErrNotELF, link.ErrNotGo, link.ErrNotExecutable, link.ErrArchitecture, link.ErrNoMarkers, link.ErrNoRecords, link.ErrMadeLate,
 		link.ErrVersion, link.ErrLayout, link.ErrMarker, link.ErrTooMany,
 	} {
 		_, hint := explain(fmt.Errorf("linking x: %w", err))

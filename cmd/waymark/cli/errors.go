@@ -90,6 +90,7 @@ var hints = []struct {
 	{link.ErrNotExecutable, "link the program that uses the library or archive, not the library"},
 	{link.ErrArchitecture, "build it with GOARCH=amd64; in programs for other machines, Go functions that the program registers itself can look at markers"},
 	{link.ErrNoMarkers, "declare one: var hit = marker.New1[int](\"app:hit\", \"n %d\"), and call hit.Mark(1) where it happens"},
+	{link.ErrNoRecords, "link it where it was built and its sources are, before they change and before strip: docs/simple.md"},
 	{link.ErrMadeLate, "build without -gcflags=-l and without -cover over package marker; waymark vet finds what else keeps the compiler from laying markers out"},
 	{link.ErrVersion, "the program's go.mod and this waymark should name one version: go get github.com/waymark-trace/waymark@latest"},
 	{link.ErrLayout, "link straight after go build, before strip, upx or other tools change the file"},
