@@ -4,5 +4,7 @@
 //	httpserver  a web server with markers where its operators want to look
 //	tracepoint  Go-typed tracepoints, probes that mark them as basic types, sinks connected by name
 //	agent       a program that is looked at without privilege, with a key to switch
+//	scsi_c      simple markers in C: the example of the patch that proposed them
+//	scsi_go     the same in Go
 //	tick        a C program with a bare marker and one behind its reference counter
 package examples

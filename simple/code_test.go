@@ -152,3 +152,39 @@ func TestBrokenBuild(t *testing.T) {
 		}
 	}
 }
+
+// An anchored marker leaves a nop of one byte and nothing else, in functions in which there is
+// nothing that it keeps the compiler from: conditions that become no branches, stores that are
+// made one, values that are taken from a store before it.
+func TestAnchorLeavesNop(t *testing.T) {
+	source := read(t)
+	anchored := strings.ReplaceAll(source, "simple.Mark", "simple.Anchor")
+	for _, v := range gobuild.Versions {
+		t.Run(v, func(t *testing.T) {
+			with, without := functions(t, v, anchored), functions(t, v, unmark(source))
+			for _, name := range []string{
+				"main.none", "main.straight", "main.loop", "main.kinds", "main.constants", "main.fields",
+				"main.deferred", "main.goroutines", "main.inlines", "main.(*outer).grow",
+			} {
+				got, nops := withoutNops(with[name])
+				want, _ := withoutNops(without[name])
+				if nops == 0 || len(want) == 0 || !slices.Equal(got, want) {
+					t.Errorf("%s: %d nops and %v, without markers %v", name, nops, got, want)
+				}
+			}
+		})
+	}
+}
+
+// withoutNops returns a function's instructions other than nops of one byte, and how many of
+// those there are.
+func withoutNops(f function) (lines []string, nops int) {
+	for _, line := range strings.Fields(f.instructions) {
+		if line == "XCHGL" { // AX, AX
+			nops++
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return lines, nops
+}

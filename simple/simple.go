@@ -6,8 +6,10 @@
 // call is inlined, its body is empty, and not a byte of code is left. A variable that is
 // renamed or removed breaks the build at the marker's line.
 //
-// So far the marker is in the source alone: no tool reads those of Go programs out of a file,
-// as waymark list does with those of C and C++.
+// waymark build and waymark link find the markers in the sources of the program, and what of
+// its code stands for each: the statement that follows, if that has code that is executed when,
+// and only when, the marker was passed. Often it has not. Then the marker is listed and
+// cannot be traced, and Anchor2 in the place of Mark2 helps, which leaves a nop of one byte.
 //
 // Arguments are variables, and fields of variables that are structs: v, v.f, v.f.g. Any other
 // expression may leave code behind that nobody asked for, such as the nil check of p.f and

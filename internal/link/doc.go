@@ -11,6 +11,7 @@
 //	sites    the code that tests each, and the dictionary it passes to the slow path
 //	types    argument types out of a dictionary
 //	notes    what other tools read
+//	simple   the simple markers, which are in the source alone
 //	write    the new file, beside the old one, then in its place
 //
 // Every byte of the input is taken to be hostile. What link does not fully understand it

@@ -97,15 +97,17 @@ func readSource(sources *gosource.Finder, name string) (*simpleplace.Source, err
 	if len(file.Markers) == 0 {
 		return nil, nil
 	}
+	if file.Renumbered() {
+		return nil, fmt.Errorf("%s has //line directives, which give its lines to another file", name)
+	}
 	if err := sources.Verify(at); err != nil {
 		return nil, err
 	}
 	for _, other := range file.Others {
 		sibling := *at
-		if sibling.Path = other; true {
-			if err := sources.Verify(&sibling); err != nil {
-				return nil, err
-			}
+		sibling.Path = other
+		if err := sources.Verify(&sibling); err != nil {
+			return nil, err
 		}
 	}
 	source := &simpleplace.Source{Name: name, Package: symbolPrefix(at.Package), File: file}

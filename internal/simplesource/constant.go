@@ -9,6 +9,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,23 +42,33 @@ func (c *constants) text(e ast.Expr) (string, error) {
 
 // check lets go/types look at the file and those beside it. It knows nothing of what they
 // import, so there are errors, most of which do not matter: a constant has a value or has none.
-// But one that two files declare, for two systems, has that of one of them: then the file alone
-// is asked.
+// But files that declare the same are for different systems, and nobody knows which of them is in
+// the program: these are left out.
 func (c *constants) check() {
 	var siblings []*ast.File
 	if c.file.path != "" {
 		siblings = c.siblings()
 	}
-	if c.types(siblings) && len(siblings) > 0 {
-		c.file.Others = nil
-		c.types(nil)
+	if twice := c.types(siblings); len(twice) > 0 {
+		siblings = slices.DeleteFunc(siblings, func(f *ast.File) bool { return twice[c.name(f)] })
+		c.file.Others = slices.DeleteFunc(c.file.Others, func(path string) bool { return twice[filepath.Base(path)] })
+		c.types(siblings)
 	}
 }
 
-func (c *constants) types(siblings []*ast.File) (twice bool) {
+func (c *constants) name(f *ast.File) string {
+	return filepath.Base(c.file.set.PositionFor(f.Package, false).Filename)
+}
+
+// types returns the names of the files that declare what others declare too.
+func (c *constants) types(siblings []*ast.File) (twice map[string]bool) {
 	c.info = &types.Info{Types: make(map[ast.Expr]types.TypeAndValue)}
+	twice = make(map[string]bool)
 	conf := types.Config{Importer: nothing{}, DisableUnusedImportCheck: true, Error: func(err error) {
-		twice = twice || strings.Contains(err.Error(), "redeclared")
+		var e types.Error
+		if errors.As(err, &e) && (strings.Contains(e.Msg, "redeclared") || strings.Contains(e.Msg, "other declaration")) {
+			twice[filepath.Base(e.Fset.PositionFor(e.Pos, false).Filename)] = true
+		}
 	}}
 	_, _ = conf.Check(c.file.Package, c.file.set, append([]*ast.File{c.file.syntax}, siblings...), c.info)
 	return twice

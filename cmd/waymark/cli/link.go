@@ -21,6 +21,10 @@ rewritten: off, they read no memory and execute a jump or a NOP; arming patches 
 running program, one byte each (docs/patching.md). The program then looks every 100 ms
 whether a kernel tracer wants a marker. Linking without --optimize puts the code back.
 
+Simple markers are found in the sources that the program's debugging information names: in the module
+cache, in the working directory's module, or where --source says. waymark list shows where
+they are, and -v here why some have no place (docs/simple.md).
+
 The file is replaced in one step and keeps its mode; a program that runs
 keeps the file it was started from.`
 
