@@ -262,8 +262,21 @@ func (p *SimplePlace) named(info *debuginfo.File, code *debuginfo.Scope) {
 // nameFunctions notes the functions around the lines of the markers.
 func (s *simpleFile) nameFunctions(markers []*Marker) {
 	var files []string
-	for _, r := range s.records {
-		files = append(files, r.File)
+	for i, r := range s.records {
+		name := &markers[i].Simple.Function
+		if *name = s.functions[i]; s.found != nil && *name == "" { // link does not know
+			for _, p := range s.found[i].Places {
+				if p.Scope != nil {
+					*name = s.info.Name(p.Scope.Function())
+				}
+			}
+		}
+		if *name == "" {
+			files = append(files, r.File)
+		}
+	}
+	if files == nil {
+		return
 	}
 	functions, err := enclosing.Read(pathOf(s.f), files)
 	if err != nil {
@@ -271,11 +284,9 @@ func (s *simpleFile) nameFunctions(markers []*Marker) {
 		return
 	}
 	for i, m := range markers {
-		if s.functions[i] != "" {
-			m.Simple.Function = s.functions[i] // link knows
-			continue
+		if m.Simple.Function == "" {
+			m.Simple.Function = functions.Of(s.records[i].File, s.records[i].Line)
 		}
-		m.Simple.Function = functions.Of(s.records[i].File, s.records[i].Line)
 	}
 }
 

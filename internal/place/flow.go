@@ -12,6 +12,7 @@ import (
 const (
 	maxFunction = 4 << 20 // bytes of code that are decoded of one
 	maxTable    = 4096    // entries of a table of jumps
+	maxWays     = 1 << 20 // jumps by tables of one function
 )
 
 // flow is the code of one function, and where in it jumps lead.
@@ -78,15 +79,20 @@ func (fl *flow) link(f *debuginfo.File) error {
 	}
 	// A computed jump goes by a table whose address the function loads somewhere. What is no table
 	// and yet looks like one adds jumps that there are not, which errs on the safe side.
-	found := false
 	slices.Sort(bases)
+	targets := map[uint64]bool{}
 	for _, base := range slices.Compact(bases) {
 		for _, target := range fl.table(f, base) {
-			fl.into[target] = append(fl.into[target], fl.tables...)
-			found = true
+			targets[target] = true
 		}
 	}
-	fl.opaque = !found
+	if len(targets)*len(fl.tables) > maxWays {
+		return fmt.Errorf("more than %d ways by tables of jumps", maxWays)
+	}
+	for target := range targets {
+		fl.into[target] = append(fl.into[target], fl.tables...)
+	}
+	fl.opaque = len(targets) == 0
 	return nil
 }
 

@@ -171,6 +171,9 @@ func (j *judge) check() error {
 	if ways <= 1 {
 		return nil
 	}
+	if ways > maxJumps {
+		return fmt.Errorf("there are %d ways to it", ways)
+	}
 	first := j.bypasses(j.address, jumps)
 	if others := ways - len(jumps) + len(first); others > 1 {
 		return fmt.Errorf("there are %d ways to it, and not all need pass the marker: one is the jump at %#x%s", others, first[0], j.lineText(first[0]))
@@ -187,6 +190,9 @@ func (j *judge) check() error {
 	}
 	return nil
 }
+
+// maxJumps bounds the jumps to one place that are looked at; compilers make few.
+const maxJumps = 64
 
 // line returns the row that an instruction belongs to.
 func (j *judge) line(address uint64) (file, line int) {

@@ -143,10 +143,16 @@ func (s *search) byLines() error {
 	return nil
 }
 
+// maxCandidates bounds the addresses of one unit.
+const maxCandidates = 1 << 14
+
 // unit judges the candidates in one unit.
 func (s *search) unit(u *debuginfo.Unit, e *dwarf.Entry, lines *debuginfo.Lines, candidates []candidate) error {
 	if len(candidates) == 0 {
 		return nil
+	}
+	if len(candidates) > maxCandidates {
+		return fmt.Errorf("more than %d addresses of markers in a unit", maxCandidates)
 	}
 	addresses := make([]uint64, len(candidates))
 	for i := range candidates {

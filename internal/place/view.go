@@ -9,6 +9,9 @@ import (
 // rows is a line table, nil for none.
 type rows struct{ *debuginfo.Lines }
 
+// maxLooks bounds how many rows are looked at for the markers of a unit.
+const maxLooks = 1 << 32
+
 var errCopies = errors.New("optimized out: several passes of the marker share this instruction, and it is not known which is which")
 
 var noViews = [2]int{NoView, NoView}
@@ -26,7 +29,7 @@ func (t rows) views(c *candidate, all []candidate) ([2]int, error) {
 			copies++
 		}
 	}
-	if t.Lines == nil {
+	if t.Lines == nil || uint64(len(t.Rows))*uint64(len(all)) > maxLooks {
 		return alone(copies)
 	}
 	var groups [][2]int // the views that each begins and ends with
