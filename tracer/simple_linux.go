@@ -31,17 +31,22 @@ type simpleFile struct {
 
 // simpleMarkers returns the simple markers of an open file. What is wrong with single records, or
 // with the debugging information, is among the file's problems, or the markers'.
-func simpleMarkers(f *os.File, file *File) []*Marker {
+func simpleMarkers(f *os.File, file *File) (markers []*Marker) {
 	s := &simpleFile{f: f, file: file}
 	defer s.close()
-	if !s.read() {
+	err := debuginfo.Guard(func() error {
+		if !s.read() {
+			return nil
+		}
+		for i := range s.records {
+			markers = append(markers, s.marker(i, nil, nil))
+		}
+		s.nameFunctions(markers)
 		return nil
+	})
+	if err != nil {
+		file.Problems = append(file.Problems, fmt.Errorf("simple markers: %w", err))
 	}
-	var markers []*Marker
-	for i := range s.records {
-		markers = append(markers, s.marker(i, nil, nil))
-	}
-	s.nameFunctions(markers)
 	return markers
 }
 
@@ -71,7 +76,7 @@ func (s *simpleFile) read() bool {
 	if s.info, s.err = debuginfo.Open(s.f, s.file.Path); s.err != nil {
 		return true
 	}
-	if err := s.addresses(); err != nil {
+	if err := debuginfo.Guard(s.addresses); err != nil {
 		s.file.Problems = append(s.file.Problems, err)
 	}
 	s.found, s.err = place.Find(s.info, s.marks)
@@ -304,5 +309,10 @@ func (m *Marker) resolve(vars []string, known []error) (*Marker, error) {
 	if !s.read() || m.record >= len(s.records) || s.records[m.record].Name != m.Simple.Name {
 		return nil, fmt.Errorf("%s %w", m.File.Path, ErrChanged)
 	}
-	return s.marker(m.record, vars, known), nil
+	var again *Marker
+	err = debuginfo.Guard(func() error {
+		again = s.marker(m.record, vars, known)
+		return nil
+	})
+	return again, err
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 )
 
 // maxDebug bounds the debugging information that is read of one file, uncompressed, in bytes.
@@ -34,7 +35,8 @@ type File struct {
 	debug    *elf.File // debugging information
 	closers  []io.Closer
 	sections map[string][]byte
-	frames   map[*elf.File]map[string][]byte
+	opened   map[*elf.File]*os.File // those that can be mapped
+	unmaps   []func() error
 	used     uint64
 	spans    []span // of all units, ascending
 }
@@ -42,7 +44,7 @@ type File struct {
 // Open opens the file at path, which is shown in messages and beside which debug files may lie.
 // r is the file, which has to stay open until Close.
 func Open(r io.ReaderAt, path string) (f *File, err error) {
-	f = &File{sections: map[string][]byte{}, frames: map[*elf.File]map[string][]byte{}}
+	f = &File{sections: map[string][]byte{}, opened: map[*elf.File]*os.File{}}
 	err = Guard(func() error { return f.open(r, path) })
 	if err != nil {
 		f.Close()
@@ -51,9 +53,13 @@ func Open(r io.ReaderAt, path string) (f *File, err error) {
 	return f, nil
 }
 
-// Close closes what Open opened besides r.
+// Close closes what Open opened besides r. Nothing may be looked up any more: sections are gone.
 func (f *File) Close() error {
 	var errs []error
+	for _, unmap := range f.unmaps {
+		errs = append(errs, unmap())
+	}
+	f.unmaps = nil
 	for _, c := range f.closers {
 		errs = append(errs, c.Close())
 	}
@@ -61,8 +67,10 @@ func (f *File) Close() error {
 	return errors.Join(errs...)
 }
 
-// Guard calls do and returns its panic as an error.
+// Guard calls do and returns its panic as an error, also that of reading what a file had when it was
+// mapped. All that reads a File is called below it.
 func Guard(do func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("what it says is not valid: %v", r)
@@ -76,6 +84,9 @@ func (f *File) open(r io.ReaderAt, path string) (err error) {
 		return err
 	}
 	f.debug, f.Machine = f.program, f.program.Machine
+	if file, ok := r.(*os.File); ok {
+		f.opened[f.program] = file
+	}
 	if !hasInfo(f.program) {
 		if err := f.separate(path); err != nil {
 			return err
@@ -126,7 +137,7 @@ func (f *File) Section(name string) ([]byte, error) {
 	if data, ok := f.sections[name]; ok {
 		return data, nil
 	}
-	data, err := f.load(findSection(f.debug, name))
+	data, err := f.load(f.debug, findSection(f.debug, name))
 	if err != nil {
 		return nil, fmt.Errorf("section .debug_%s: %w", name, err)
 	}
@@ -134,8 +145,8 @@ func (f *File) Section(name string) ([]byte, error) {
 	return data, nil
 }
 
-// load reads a section within the bounds of all.
-func (f *File) load(s *elf.Section) ([]byte, error) {
+// load reads a section within the bounds of all; one that is not compressed stays in its file.
+func (f *File) load(in *elf.File, s *elf.Section) ([]byte, error) {
 	if s == nil || s.Type == elf.SHT_NOBITS {
 		return nil, nil
 	}
@@ -152,6 +163,12 @@ func (f *File) load(s *elf.Section) ([]byte, error) {
 	f.used += size
 	if s.Name[1] == 'z' {
 		return oldData(s, size)
+	}
+	if file := f.opened[in]; file != nil && s.Flags&elf.SHF_COMPRESSED == 0 {
+		if data, unmap, err := mapped(file, int64(s.Offset), int64(size)); err == nil {
+			f.unmaps = append(f.unmaps, unmap)
+			return data, nil
+		}
 	}
 	return s.Data()
 }

@@ -38,7 +38,7 @@ func (f *File) frameSection(name string) ([]byte, error) {
 	if data, ok := f.sections[name]; ok {
 		return data, nil
 	}
-	data, err := f.load(f.program.Section(name))
+	data, err := f.load(f.program, f.program.Section(name))
 	if err != nil {
 		return nil, fmt.Errorf("section %s: %w", name, err)
 	}

@@ -32,7 +32,7 @@ func (f *File) separate(path string) error {
 		}
 		d, err := elf.NewFile(r)
 		if err == nil && hasInfo(d) && d.Machine == f.Machine && (id != "" && buildID(d) == id || id == "" && hasChecksum(r, sum)) {
-			f.debug, f.From = d, p
+			f.debug, f.From, f.opened[d] = d, p, r
 			f.closers = append(f.closers, r)
 			return nil
 		}
