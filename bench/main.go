@@ -59,6 +59,7 @@ var benchmarks = []benchmark{
 	{"disabled", "a marker nobody looks at, in an empty loop and in a loop that copies 4096 bytes", disabled},
 	{"enabled", "a marker with probes in its own process, and what else says where a program is", enabled},
 	{"uprobes", "one point under a probe in the process, under the kernel's, and LTTng-UST", uprobes},
+	{"record", "recording an event, by CPU time of the program and of who takes it out of the rings", record},
 	{"size", "what one marker adds to a program's file", sizes},
 	{"code", "one function in memory: generic, optimized and off, optimized and on", code},
 	{"macro", "a web server, a UDP ping flood and a batch job", macro},

@@ -1,6 +1,8 @@
 package clock
 
 import (
+	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -12,23 +14,26 @@ const maxPairs = 1024
 // It is not for concurrent use.
 type Converter struct {
 	pairs []Pair // both clocks ascend
+	line  line   // the one that was used last
+}
+
+// line is where ticks from first up to last are converted alike: time is first's, and rate for each tick in units of
+// 2^-64 nanoseconds above whole ones.
+type line struct {
+	first, last uint64
+	time        int64
+	whole, rate uint64
 }
 
 // Add adds a pair, in any order. One that would make time run backwards is left out: it came of a
 // clock that was read late.
 func (c *Converter) Add(p Pair) {
-	i, found := slices.BinarySearchFunc(c.pairs, p.Ticks, func(q Pair, ticks uint64) int {
-		if q.Ticks < ticks {
-			return -1
-		} else if q.Ticks > ticks {
-			return 1
-		}
-		return 0
-	})
+	i, found := slices.BinarySearchFunc(c.pairs, p.Ticks, compareTicks)
 	if found || i > 0 && c.pairs[i-1].Monotonic >= p.Monotonic || i < len(c.pairs) && c.pairs[i].Monotonic <= p.Monotonic {
 		return
 	}
 	c.pairs = slices.Insert(c.pairs, i, p)
+	c.line = line{first: 1}      // none
 	if len(c.pairs) > maxPairs { // every other one of the older half, never the first
 		half := c.pairs[1 : maxPairs/2]
 		kept := half[:0]
@@ -40,6 +45,8 @@ func (c *Converter) Add(p Pair) {
 		c.pairs = append(c.pairs[:1+len(kept)], c.pairs[maxPairs/2:]...)
 	}
 }
+
+func compareTicks(p Pair, ticks uint64) int { return cmp.Compare(p.Ticks, ticks) }
 
 // Len returns how many pairs there are. Fewer than two give no rate.
 func (c *Converter) Len() int { return len(c.pairs) }
@@ -54,16 +61,27 @@ func (c *Converter) Monotonic(ticks uint64) int64 {
 	if n == 1 {
 		return c.pairs[0].Monotonic
 	}
+	if l := &c.line; ticks >= l.first && ticks < l.last {
+		part, _ := bits.Mul64(ticks-l.first, l.rate)
+		return l.time + int64((ticks-l.first)*l.whole+part)
+	}
 	i := n - 1 // events are read soon after they happen: the last line is the usual one
-	for i > 1 && ticks < c.pairs[i-1].Ticks {
-		i--
+	if ticks < c.pairs[i-1].Ticks {
+		i, _ = slices.BinarySearchFunc(c.pairs[:n-1], ticks, compareTicks)
+		i = max(i, 1)
 	}
 	a, b := &c.pairs[i-1], &c.pairs[i]
 	rise, run := uint64(b.Monotonic-a.Monotonic), b.Ticks-a.Ticks
-	if ticks >= a.Ticks {
-		return a.Monotonic + int64(scale(ticks-a.Ticks, rise, run))
+	if ticks < a.Ticks {
+		return a.Monotonic - int64(scale(a.Ticks-ticks, rise, run))
 	}
-	return a.Monotonic - int64(scale(a.Ticks-ticks, rise, run))
+	last := b.Ticks
+	if i == n-1 {
+		last = math.MaxUint64
+	}
+	c.line = line{first: a.Ticks, last: last, time: a.Monotonic, whole: rise / run}
+	c.line.rate, _ = bits.Div64(rise%run, 0, run)
+	return a.Monotonic + int64(scale(ticks-a.Ticks, rise, run))
 }
 
 // Wall returns what to add to CLOCK_MONOTONIC for wall time, as the newest pair has it.

@@ -49,8 +49,10 @@ func (c *cursor) floor(g *geometry) uint64 {
 // is nothing for now.
 const attempts = 8
 
-// fill copies what is complete of one sub-buffer; false means that there is nothing for now.
-func (c *cursor) fill(r *Reader) (bool, error) {
+// fill copies what is complete of one sub-buffer; false means that there is nothing for now. What
+// is asked for as it is keeps the sub-buffer's header, and is not copied where nobody writes it
+// until it is consumed.
+func (c *cursor) fill(r *Reader, asItIs bool) (bool, error) {
 	g := &r.g
 	if !c.started {
 		c.started = true
@@ -84,13 +86,18 @@ func (c *cursor) fill(r *Reader) (bool, error) {
 		}
 		end := min(head, start+g.sub)
 		at := c.position & (g.ringSize() - 1)
-		c.room = append(c.room[:0], c.data[at:at+end-c.position]...)
+		c.batch = c.data[at : at+end-c.position]
+		if asItIs && g.mode == Discard {
+			return true, nil
+		}
+		c.room = append(c.room[:0], c.batch...)
+		c.batch = nil
 		fence() // the copy comes before the look whether it was good
 		if c.floor(g) > start {
 			continue
 		}
 		c.batch = c.room
-		if c.position != start {
+		if c.position != start || asItIs {
 			return true, nil
 		}
 		return true, c.enter(r, start)

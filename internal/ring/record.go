@@ -1,6 +1,8 @@
 package ring
 
 import (
+	"cmp"
+	"io"
 	"math"
 	"sync/atomic"
 )
@@ -27,7 +29,7 @@ func (r *Reader) Next(ring int) (*Record, error) {
 			}
 			more := false
 			c.failed = r.guard(func() (err error) {
-				more, err = c.fill(r)
+				more, err = c.fill(r, false)
 				return err
 			})
 			if c.failed != nil {
@@ -98,6 +100,32 @@ func (c *cursor) parseOther(r *Reader, number, size uint64) error {
 		return r.errorf(c.at(), "event %d of %d, in a record of %d bytes", number, len(r.events), size)
 	}
 	return nil
+}
+
+// CopyTo writes what is complete of a ring to w as it is, sub-buffers' headers included, and goes on behind it: for who wants
+// to have events out of the way now and to look at them later. It returns the bytes that it wrote. It takes the place
+// of Next, not turns with it: Counts does not know what is in the copy.
+func (r *Reader) CopyTo(ring int, w io.Writer) (written int64, err error) {
+	c := &r.cursors[ring]
+	for c.failed == nil {
+		more := false
+		c.failed = r.guard(func() error {
+			var wrong error
+			if more, wrong = c.fill(r, true); wrong != nil || !more {
+				return wrong
+			}
+			var n int
+			n, err = w.Write(c.batch)
+			written += int64(n)
+			return nil
+		})
+		if c.failed != nil || !more || err != nil {
+			break
+		}
+		c.advance(uint64(len(c.batch)))
+	}
+	c.batch = nil
+	return written, cmp.Or(c.failed, err)
 }
 
 // Consume gives back the space of what Next returned of a ring. In a ring that discards, events

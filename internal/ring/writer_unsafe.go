@@ -15,15 +15,14 @@ type Writer struct {
 }
 
 type writer struct {
-	at    uint64 // the end of what is published
-	limit uint64 // the end of the sub-buffer that at lies in
-	data  unsafe.Pointer
-	mask  uint64
+	events uint64 // read by others: first, so that it is aligned on every platform
+	at     uint64 // the end of what is published
+	limit  uint64 // the end of the sub-buffer that at lies in
+	mask   uint64
 
-	context context // of the next record
-	events  uint64
-	control *control
-
+	context  context // of the next record
+	data     unsafe.Pointer
+	control  *control
 	consumed *uint64
 	sub      uint64
 	mode     Mode
