@@ -48,6 +48,7 @@ func (s *Session) newPlan(m *point.Recordable) (*plan, error) {
 		layout: layout{
 			writers: s.file.Writers(), stamp: s.stamp, goid: point.NumberOffset(),
 			size: ring.RecordHeader + uint64(e.Size), words: uintptr(size / 8), tail: uintptr(size % 8),
+			pair: size == 16,
 		},
 	}
 	for i, a := range d.Arguments {

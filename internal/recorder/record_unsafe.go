@@ -43,7 +43,13 @@ func record(s *point.State, args unsafe.Pointer) {
 	}
 	room := w.Room()
 	*(*uint64)(room) = l.header | since
-	l.fill(room, args)
+	if l.pair {
+		// Word by word, as they were stored: one wide load would have to wait for both.
+		*(*uint64)(unsafe.Add(room, ring.RecordHeader)) = *(*uint64)(args)
+		*(*uint64)(unsafe.Add(room, ring.RecordHeader+8)) = *(*uint64)(unsafe.Add(args, 8))
+	} else {
+		l.fill(room, args)
+	}
 	w.Commit(l.size)
 	procUnpin()
 }
@@ -101,6 +107,7 @@ type layout struct {
 	size    uint64  // of a record without texts
 	words   uintptr // of arguments
 	tail    uintptr // bytes of arguments behind the last whole word
+	pair    bool    // there are two words and no tail: the most usual of all
 	goid    uintptr // where the number is in a goroutine's descriptor, 0 when that is not known
 }
 
@@ -178,6 +185,7 @@ func numberAt(g, goid uintptr) uint64 {
 // fill writes the arguments of a record, but not its texts.
 //
 //go:norace
+//go:noinline
 func (l *layout) fill(room, args unsafe.Pointer) {
 	room = unsafe.Add(room, ring.RecordHeader)
 	for i := uintptr(0); i < l.words; i++ {

@@ -42,8 +42,12 @@ func sample(t testing.TB, mode Mode) []byte {
 			b := f.memory[uintptr(w.Room())-uintptr(f.at(0)):][:size]
 			binary.NativeEndian.PutUint64(b, HeaderOf(n, size)|since)
 			binary.NativeEndian.PutUint64(b[8:], i)
-			binary.NativeEndian.PutUint64(b[16:], 5)
-			binary.NativeEndian.PutUint64(b[24:], 5)
+			kept := binary.NativeEndian.AppendUint64(nil, 5) // and as many there were
+			if wordSize == 4 {
+				kept = binary.NativeEndian.AppendUint32(nil, 5)
+			}
+			copy(b[16:], kept)
+			copy(b[16+wordSize:], kept)
 			copy(b[32:], "hello\x00\x00\x00")
 			w.Commit(size)
 		}
