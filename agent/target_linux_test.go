@@ -52,6 +52,9 @@ func TestMain(m *testing.M) {
 	case "raw":
 		raw()
 		return
+	case "liar":
+		liar()
+		return
 	case "fake":
 		fake()
 		return
