@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/waymark-trace/waymark/internal/peer"
@@ -76,6 +77,20 @@ func TestOtherUsers(t *testing.T) {
 		"cat " + s.Socket,
 		"ls " + dir + "/run",
 	} {
+		if out := attack(t, stranger, command); !strings.Contains(out, "Permission denied") {
+			t.Errorf("%s as another user: %q", command, out)
+		}
+	}
+	// Nor its rings, whose memory is in a file.
+	a := dial(t, p) // as root
+	recording, err := a.StartSession(&tracer.SessionOptions{Name: "secret", Size: 1 << 20})
+	must(t, err)
+	info, err := os.Lstat(recording.File)
+	must(t, err)
+	if st := info.Sys().(*syscall.Stat_t); info.Mode() != 0o600 || st.Uid != owner {
+		t.Errorf("%s has mode %v and is user %d's", recording.File, info.Mode(), st.Uid)
+	}
+	for _, command := range []string{"cat " + recording.File, "ls " + filepath.Dir(recording.File)} {
 		if out := attack(t, stranger, command); !strings.Contains(out, "Permission denied") {
 			t.Errorf("%s as another user: %q", command, out)
 		}
