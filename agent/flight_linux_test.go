@@ -10,14 +10,16 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// numbers reads the n of every event.
-func numbers(t *testing.T, tr *tracer.Tracer) (all []int) {
+// numbers reads the n of every event, and how many events are missing.
+func numbers(t *testing.T, tr *tracer.Tracer) (all []int, missing int) {
 	t.Helper()
 	defer tr.Close()
 	for {
 		e, err := tr.Next(context.Background())
 		if errors.Is(err, io.EOF) {
-			return all
+			lost, err := tr.Lost()
+			must(t, err)
+			return all, int(lost)
 		}
 		must(t, err)
 		all = append(all, int(e.Values[1].Bits))
@@ -41,7 +43,7 @@ func TestFlight(t *testing.T) {
 		b := dial(t, p)
 		tr, err := b.Snapshot("black-box")
 		must(t, err)
-		if got := numbers(t, tr); len(got) == 0 || got[len(got)-1] != 19_999 {
+		if got, _ := numbers(t, tr); len(got) == 0 || got[len(got)-1] != 19_999 {
 			t.Errorf("snapshot: %d events, the last is not 19999", len(got))
 		}
 		must(t, b.Close())
@@ -57,14 +59,14 @@ func TestFlight(t *testing.T) {
 		}
 		tr, err = tracer.Recover(&all[i])
 		must(t, err)
-		got := numbers(t, tr)
-		for i := range got[1:] {
-			if got[i+1] != got[i]+1 {
+		got, missing := numbers(t, tr)
+		for i := range got[1:] { // with gaps: the ring of a P that was left early keeps older events
+			if got[i+1] <= got[i] {
 				t.Fatalf("%d follows %d", got[i+1], got[i])
 			}
 		}
-		if got[len(got)-1] != 99_999 {
-			t.Errorf("the last event is %d, of 99999", got[len(got)-1])
+		if len(got)+missing != 100_000 || got[len(got)-1] != 99_999 {
+			t.Errorf("%d events and %d overwritten ones, the last is %d: of 100000", len(got), missing, got[len(got)-1])
 		}
 		must(t, tracer.RemoveSession(&all[i]))
 	}
