@@ -279,6 +279,7 @@ func (o *oracle) trace(t *testing.T, file string) map[string][]simpleHit {
 
 // canonical writes a value as values.py does.
 func canonical(f *tracer.Field, v *tracer.Value) string {
+	kind := f.KindOf(v)
 	switch {
 	case v.Err != nil:
 		if f.Kind == field.String && !errors.Is(v.Err, variable.ErrOptimized) && strings.Contains(v.Err.Error(), "could not be read") {
@@ -299,11 +300,11 @@ func canonical(f *tracer.Field, v *tracer.Value) string {
 			words = append(words, canonical(&tracer.Field{Kind: f.Elem}, &tracer.Value{Bits: bits}))
 		}
 		return "[" + strings.Join(words, " ") + "]"
-	case f.Kind == field.String:
+	case kind.HasLength():
 		return "text " + hex.EncodeToString(v.Text)
-	case f.Kind.IsFloat():
+	case kind.IsFloat():
 		n := math.Float64frombits(v.Bits)
-		if f.Kind == field.Float32 {
+		if kind == field.Float32 {
 			n = float64(math.Float32frombits(uint32(v.Bits)))
 		}
 		var b [8]byte
@@ -311,11 +312,11 @@ func canonical(f *tracer.Field, v *tracer.Value) string {
 			b[i] = byte(math.Float64bits(n) >> (8 * i))
 		}
 		return "float " + hex.EncodeToString(b[:])
-	case f.Kind == field.Pointer && v.Bits == 0:
+	case kind == field.Pointer && v.Bits == 0:
 		return "nil"
-	case f.Kind == field.Pointer:
+	case kind == field.Pointer:
 		return "pointer"
-	case f.Kind.Signed():
+	case kind.Signed():
 		return fmt.Sprint(int64(v.Bits))
 	}
 	return fmt.Sprint(v.Bits)
