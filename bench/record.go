@@ -235,12 +235,14 @@ func lttngRecording(dir, mode string, threads int) (*recording, func(), error) {
 		stop()
 	}
 	create := []string{"create", session, "--output=" + filepath.Join(dir, "lttng")}
+	size, parts := "--subbuf-size=1M", "--num-subbuf=8"
 	if mode == "overwrite" {
 		create = append(create, "--snapshot")
+		size, parts = "--subbuf-size=512K", "--num-subbuf=4"
 	}
 	for _, argv := range [][]string{
 		create,
-		{"enable-channel", "--userspace", "--session=" + session, "--" + mode, "--subbuf-size=1M", "--num-subbuf=8", "all"},
+		{"enable-channel", "--userspace", "--session=" + session, "--" + mode, size, parts, "all"},
 		{"enable-event", "--userspace", "--session=" + session, "--channel=all", "bench:*"},
 		{"start", session},
 	} {

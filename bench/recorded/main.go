@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -33,8 +34,10 @@ func main() {
 	}
 }
 
-// size is the bytes of all rings: room for what is passed until the consumer has read it.
-const size = 16 << 20
+const (
+	size       = 16 << 20 // bytes of all rings: room for what is passed until the consumer has read it
+	newestSize = 2 << 20  // bytes of a ring that keeps the newest events: as many as LTTng's default
+)
 
 var session *recorder.Session
 
@@ -43,7 +46,7 @@ func obey(words []string) (string, error) {
 	case "start":
 		o := recorder.Options{Name: "bench", Dir: words[2], Size: size, Patterns: []string{"bench:*"}}
 		if words[1] == ring.Overwrite.String() {
-			o.Mode = ring.Overwrite
+			o.Mode, o.Size = ring.Overwrite, uint64(runtime.NumCPU())*newestSize
 		}
 		if len(words) > 3 {
 			o.Where = words[3]
