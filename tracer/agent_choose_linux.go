@@ -1,48 +1,80 @@
 package tracer
 
 import (
+	"bufio"
+	"bytes"
 	"context"
-	"errors"
+	"io"
+	"os"
+	"os/exec"
 )
 
 func kernelPermitted() error { return attachPermission("attaching") }
 
-func chooseEngine(t Target) (Engine, error) {
+func chooseEngine(t Target) Engine {
 	kernel := kernelPermitted()
-	if len(t.Command) > 0 { // whether it has an agent is known when it runs
-		if kernel != nil {
-			return EngineAgent, nil
+	switch {
+	case len(t.Command) > 0:
+		if kernel != nil && programHasAgent(t.Command[0]) {
+			return EngineAgent
 		}
-		return EngineKernel, nil
-	}
-	if kernel == nil {
-		if len(t.pids()) == 0 {
-			return EngineKernel, nil
-		}
-		if markers, err := find(context.Background(), t); err != nil || len(markers) > 0 {
-			return EngineKernel, nil // whatever is wrong is said when it is looked at
-		}
-	}
-	if err := haveAgents(t); err != nil {
+	case len(t.pids()) > 0:
 		if kernel == nil {
-			return EngineKernel, nil
+			if markers, err := find(context.Background(), t); err != nil || len(markers) > 0 {
+				return EngineKernel // whatever is wrong is said when it is looked at
+			}
 		}
-		return EngineKernel, &needsAgent{kernel, err}
+		if haveAgents(t) {
+			return EngineAgent
+		}
 	}
-	return EngineAgent, nil
+	return EngineKernel
 }
 
 // haveAgents reports whether all processes of a target have agents.
-func haveAgents(t Target) error {
-	if len(t.pids()) == 0 {
-		return errors.New("an agent is that of a process, by -p PID or -- COMMAND")
-	}
+func haveAgents(t Target) bool {
 	for _, pid := range t.pids() {
 		a, err := dialAgent(pid)
 		if err != nil {
-			return err
+			return false
 		}
 		a.close()
 	}
-	return nil
+	return true
+}
+
+// agentFunction is the name of a function that every program with an agent has: in the table by which the
+// runtime prints tracebacks, which strip leaves.
+const agentFunction = "github.com/waymark-trace/waymark/agent.Auto"
+
+// programHasAgent reports whether an executable has an agent. It is asked before the program is started: one that has
+// none would run, untraced, until nobody waits for its agent any longer.
+func programHasAgent(name string) bool {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return false
+	}
+	f, _, err := openFile(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return contains(f, agentFunction)
+}
+
+// contains reports whether a file has a text in it.
+func contains(f *os.File, text string) bool {
+	r := bufio.NewReaderSize(f, 1<<20)
+	for {
+		window, err := r.Peek(1 << 20)
+		if bytes.Contains(window, []byte(text)) {
+			return true
+		}
+		if err != nil { // the end, or what cannot be read
+			return false
+		}
+		if _, err := io.CopyN(io.Discard, r, int64(len(window)-len(text))); err != nil {
+			return false
+		}
+	}
 }

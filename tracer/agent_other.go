@@ -4,9 +4,7 @@ package tracer
 
 import "context"
 
-func chooseEngine(Target) (Engine, error) { return EngineKernel, errPlatform }
-
-func kernelPermitted() error { return errPlatform }
+func chooseEngine(Target) Engine { return EngineKernel }
 
 func dialAgent(int) (*agentConn, error) { return nil, errPlatform }
 

@@ -31,6 +31,9 @@ func startAgent(ctx context.Context, argv []string, o *StartOptions) (*agentComm
 	if len(argv) == 0 {
 		return nil, errors.New("starting a command: it has no name")
 	}
+	if path, err := exec.LookPath(argv[0]); err == nil && !programHasAgent(argv[0]) {
+		return nil, fmt.Errorf("starting %s: %w", path, ErrNoAgent)
+	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = o.Stdin, o.Stdout, o.Stderr, o.Dir
 	cmd.Env = o.Env

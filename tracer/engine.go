@@ -29,24 +29,12 @@ func (e Engine) String() string {
 // ErrNoAgent says that a process has no agent that listens.
 var ErrNoAgent = errors.New("no agent listens in it")
 
-// ChooseEngine returns the engine with which a target can be looked at here: the kernel's where this
-// process may use it and the target has markers that it sees, else the agent's if every process of the target has one.
-// The error says why it is neither; it is the kernel's, and wraps ErrNoAgent.
+// ChooseEngine returns the engine with which a target is best looked at here: the agent's for processes that all have
+// agents, and for a command that has one, where this process may not use the kernel's, or where the kernel's sees no
+// markers in the processes; else the kernel's, of which the error says then what is missing.
 func ChooseEngine(t Target) (Engine, error) {
 	if err := t.check(); err != nil {
 		return EngineKernel, err
 	}
-	return chooseEngine(t)
+	return chooseEngine(t), nil
 }
-
-// KernelPermitted returns nil if this process may use the kernel's engine at all, else why not.
-func KernelPermitted() error { return kernelPermitted() }
-
-// needsAgent is the kernel engine's error where an agent would do.
-type needsAgent struct{ kernel, agent error }
-
-func (e *needsAgent) Error() string {
-	return fmt.Sprintf("%v; and %v", e.kernel, e.agent)
-}
-
-func (e *needsAgent) Unwrap() []error { return []error{e.kernel, e.agent} }

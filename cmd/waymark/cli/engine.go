@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -49,23 +48,3 @@ func (f engineFlag) choose(t tracer.Target) (tracer.Engine, error) {
 
 // agentHint says how a program gets an agent.
 const agentHint = "a Go program has one that imports github.com/waymark-trace/waymark/agent/auto, unless WAYMARK_AGENT=0 is in its environment"
-
-// noAgentHint is the hint of an error that says that there is no agent.
-func noAgentHint(err error) string {
-	var permission *tracer.PermissionError
-	if errors.As(err, &permission) {
-		return fmt.Sprintf("%s; or %s", agentHint, permissionHint(permission))
-	}
-	return agentHint
-}
-
-// explainStart says what a command without an agent lacks where the kernel is not permitted.
-func explainStart(err error) error {
-	if !errors.Is(err, tracer.ErrNoAgent) {
-		return err
-	}
-	if kernel := tracer.KernelPermitted(); kernel != nil {
-		return fmt.Errorf("%w; and %w", kernel, err)
-	}
-	return err
-}

@@ -50,7 +50,7 @@ func explain(err error) (text, hint string) {
 	case errors.As(err, &wrong):
 		return text, wrong.hint
 	case errors.Is(err, tracer.ErrNoAgent):
-		return text, noAgentHint(err)
+		return text, agentHint
 	case errors.As(err, &permission):
 		return text, permissionHint(permission)
 	case errors.As(err, &noMatch):

@@ -81,7 +81,7 @@ func (s *session) startCommand(ctx context.Context, argv []string) error {
 		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Agent: s.target.Engine == tracer.EngineAgent,
 	})
 	if err != nil {
-		return explainStart(err)
+		return err
 	}
 	s.command, s.exited = c, make(chan struct{})
 	s.target = tracer.Target{PID: c.PID(), Engine: s.target.Engine}
