@@ -90,7 +90,7 @@ func waits(t *testing.T, dir string, uid uint32, name string) string {
 }
 
 const (
-	setcap   = `run it as root, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore\+ep /\S+/waymark; then everybody may trace who may execute it`
+	setcap   = `run it as root, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore\+ep /\S+/waymark; then everybody may trace who may execute it(; a Go program that imports waymark's agent/auto may be traced by its own user)?`
 	counts   = `^9 hits of 9 markers`
 	events   = `kinds:signed +i=-1 i8=-8 i16=-16 i32=-32 i64=-64`
 	attached = `^waymark: attached to 9 markers at 9 sites`

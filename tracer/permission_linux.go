@@ -38,7 +38,7 @@ func attachPermission(op string) error {
 	}
 	for _, c := range []procfs.Capability{procfs.BPF, procfs.Perfmon} {
 		if !have.Has(c) {
-			e := &PermissionError{Op: op, Capability: c.String(), Hint: hint()}
+			e := &PermissionError{Op: op, Capability: c.String(), Hint: hint() + agentToo}
 			if c == procfs.BPF && !have.Has(procfs.Perfmon) {
 				e.Capability += " and " + procfs.Perfmon.String()
 			}
@@ -47,6 +47,9 @@ func attachPermission(op string) error {
 	}
 	return nil
 }
+
+// agentToo is what needs no privilege.
+const agentToo = "; a Go program that imports waymark's agent/auto may be traced by its own user"
 
 func hint() string {
 	program, err := os.Executable()
