@@ -45,17 +45,20 @@ func (o *optimized) inside(to uint64) int {
 
 // pointers calls found with everything in the file that could be a pointer into the text.
 func (o *optimized) pointers(found func(to uint64)) {
-	img := o.img
-	near := func(to uint64) bool { return to-img.anchor.text < uint64(len(o.text)) }
+	o.img.pointers(o.img.anchor.text, o.img.anchor.text+uint64(len(o.text)), found)
+}
+
+// pointers calls found with everything in the file that could be a pointer from low up to high.
+func (img *image) pointers(low, high uint64, found func(to uint64)) {
 	for _, to := range img.relative {
-		if near(to) {
+		if low <= to && to < high {
 			found(to)
 		}
 	}
 	for _, p := range img.loads {
 		seg := img.data[p.Off : p.Off+p.Filesz]
 		for at := int((8 - p.Vaddr%8) % 8); at+8 <= len(seg); at += 8 {
-			if to := le.Uint64(seg[at:]); near(to) {
+			if to := le.Uint64(seg[at:]); low <= to && to < high {
 				found(to)
 			}
 		}

@@ -60,7 +60,7 @@ func (img *image) findSimple(sources *gosource.Finder, s *simples) (result *simp
 	if len(unseen) > 0 {
 		s.unseen = unseenText(unseen)
 	}
-	program := &simpleplace.Program{Units: units, Text: img.at, Decode: decodeSimple}
+	program := &simpleplace.Program{Units: units, Text: img.at, Pointers: img.pointers, Decode: decodeSimple}
 	if result, err = program.Find(marking); err != nil {
 		return nil, fmt.Errorf("%w: its debugging information: %w", ErrLayout, err)
 	}

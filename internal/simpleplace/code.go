@@ -35,6 +35,7 @@ type Decoder func(text []byte, addr uint64) (Instruction, bool)
 type code struct {
 	insts   []Instruction
 	targets map[uint64][]int // where its jumps lead: the indexes of those jumps
+	byTable []int            // the jumps of which nobody knows where they lead
 }
 
 // decode decodes a function, nil when one of its instructions is not known.
@@ -49,10 +50,18 @@ func decode(text []byte, addr uint64, one Decoder) *code {
 		if (in.Kind == Branch || in.Kind == Jump) && in.Target != 0 {
 			c.targets[in.Target] = append(c.targets[in.Target], len(c.insts))
 		}
+		if in.Kind == Jump && in.Target == 0 {
+			c.byTable = append(c.byTable, len(c.insts))
+		}
 		c.insts = append(c.insts, in)
 		text, addr = text[in.Len:], in.end()
 	}
 	return c
+}
+
+// enteredByTable notes that jumps by a table may lead to an address.
+func (c *code) enteredByTable(to uint64) {
+	c.targets[to] = append(c.targets[to], c.byTable...)
 }
 
 // index returns the index of the instruction at an address, -1 when none begins there.

@@ -28,6 +28,9 @@ type Found struct {
 type Program struct {
 	Units  *Units
 	Text   func(addr, n uint64) []byte // nil for what is not in the file
+	// Pointers calls found with all that could be a pointer from low up to high: jumps by a table,
+	// as a large switch has, lead there.
+	Pointers func(low, high uint64, found func(to uint64))
 	Decode Decoder
 }
 

@@ -58,6 +58,9 @@ func (f *finder) decode(fn *function) error {
 			if text := f.Text(fn.spans[0].low, n); text != nil {
 				fn.code = decode(text, fn.spans[0].low, f.Decode)
 			}
+			if fn.code != nil && fn.code.byTable != nil {
+				f.Pointers(fn.spans[0].low, fn.spans[0].high, fn.code.enteredByTable)
+			}
 		}
 		fn.broken = fn.code == nil
 	}

@@ -320,6 +320,45 @@ func branches(n int, s string) string {
 	return strings.Repeat(s, x-y+1)
 }
 
+// table is large enough a switch for a jump by a table; its cases lead into and behind one another.
+//
+//go:noinline
+func table(n int) int {
+	sum := n
+	switch n % 12 {
+	case 0:
+		simple.Mark1("c:table_first", "n %d", n)
+		total += work(n)
+	case 1, 5:
+		total = n
+		simple.Mark1("c:table_fall", "n %d", n)
+		fallthrough
+	case 2:
+		total = work(n + 1)
+		simple.Mark1("c:table_next", "n %d", n)
+		sum += work(n)
+	case 3: // leads behind all of them
+	case 4:
+		sum += work(sum)
+		simple.Mark1("c:table_last", "sum %d", sum)
+	case 6:
+		simple.Anchor1("a:table", "n %d", n)
+	case 7:
+		total++
+		simple.Mark1("c:table_store", "n %d", n)
+		total = sum
+	case 8:
+		sum = work(1)
+	case 9:
+		sum = work(2)
+	case 10:
+		return work(3)
+	}
+	total = work(sum)
+	simple.Mark1("c:table_after", "sum %d", sum)
+	return work(sum)
+}
+
 //go:noinline
 func jumps(n int) int {
 	i := 0
@@ -480,7 +519,7 @@ func main() {
 		sum += chooses(n) + loops([]int{n, 2, 3, n + 1, 5, 6, n * 2, 8}) + panics(n, make([]int, 10), q)
 		pointers(p, q, n%8)
 		sum += inlines(n, p) + virtual(square{n}, n) + generic([]int{n, 1}) + len(generic([]string{"a", "b"})) + int(generic([]float64{1}))
-		sum += closures(n%5) + iterates(n%20) + len(branches(n, strconv.Itoa(n))) + jumps(n) + channels(n%6) + maps(n, strconv.Itoa(n%9))
+		sum += closures(n%5) + iterates(n%20) + len(branches(n, strconv.Itoa(n))) + table(n) + jumps(n) + channels(n%6) + maps(n, strconv.Itoa(n%9))
 		if deferred(n) != nil {
 			sum++
 		}
