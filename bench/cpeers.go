@@ -102,8 +102,10 @@ const sessionDaemon = "/var/run/lttng/lttng-sessiond.pid"
 
 // startSessionDaemon starts LTTng's daemon, unless there is one, which it leaves alone.
 func startSessionDaemon() (stop func(), err error) {
-	if p, err := daemon(); err == nil && p.Signal(syscall.Signal(0)) == nil {
-		return func() {}, nil
+	if p, err := daemon(); err == nil {
+		if _, err := os.Stat(fmt.Sprintf("/proc/%d", p.Pid)); err == nil {
+			return func() {}, nil
+		}
 	}
 	if _, err := exec.LookPath("lttng-sessiond"); err != nil {
 		return nil, err

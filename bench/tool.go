@@ -105,7 +105,7 @@ func (p *process) stop() error {
 	err := p.interrupt()
 	var exit *exec.ExitError
 	// perf ends with the signal it got; that is no failure.
-	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGINT {
+	if errors.As(err, &exit) && exit.ProcessState.String() == "signal: interrupt" {
 		err = nil
 	}
 	if err != nil {

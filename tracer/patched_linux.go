@@ -63,7 +63,7 @@ func awaitPatched(ctx context.Context, t Target, markers []*Marker) error {
 // runs reports whether a process runs this program.
 func (p *patchable) runs(pid int) bool {
 	var st syscall.Stat_t
-	return syscall.Stat("/proc/"+strconv.Itoa(pid)+"/exe", &st) == nil && st.Dev == p.file.id.device && st.Ino == p.file.id.inode
+	return syscall.Stat("/proc/"+strconv.Itoa(pid)+"/exe", &st) == nil && uint64(st.Dev) == p.file.id.device && st.Ino == p.file.id.inode
 }
 
 // await waits for one process, if it maps this program.

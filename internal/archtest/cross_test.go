@@ -6,7 +6,7 @@ import (
 )
 
 // platforms are of every family that differs: another operating system, no operating system,
-// 32 bits, another byte order. The first ones are tried in short mode too.
+// 32 bits, another byte order, other error numbers and sizes in what the kernel says. The first ones are tried in short mode too.
 var platforms = [][2]string{
 	{"linux", "arm64"},
 	{"windows", "amd64"},
@@ -15,6 +15,7 @@ var platforms = [][2]string{
 	{"linux", "386"},
 	{"linux", "s390x"},
 	{"freebsd", "amd64"},
+	{"linux", "mips"},
 }
 
 const shortPlatforms = 2
@@ -32,5 +33,8 @@ func TestBuildsEverywhere(t *testing.T) {
 			// Type checks the tests as well; one analyzer is enough for that.
 			golang(t, p[0], p[1], "vet", "-copylocks", "./...")
 		})
+	}
+	if !testing.Short() { // testscript, which tests of commands use, does not build for it
+		t.Run("plan9/amd64", func(t *testing.T) { golang(t, "plan9", "amd64", "build", "./...") })
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 func path(pid int, name string) string {
@@ -17,7 +16,7 @@ func path(pid int, name string) string {
 
 // Gone reports whether err says that the process has ended.
 func Gone(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, noProcess)
 }
 
 // maxFile bounds every file read here but maps; status is the longest, about 1.5 KiB.

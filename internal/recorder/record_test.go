@@ -134,7 +134,8 @@ func TestLearnedLate(t *testing.T) {
 func TestValues(t *testing.T) {
 	s := start(t, recorder.Options{Patterns: []string{"recsize:*", "recodd:*"}, MaxString: 10})
 	for n := range 40 {
-		sized.Mark(int32(-n), uint8(n), strings.Repeat("s", n), []byte(strings.Repeat("b", n/2)))
+		text, blob := strings.Repeat("s", n), []byte(strings.Repeat("b", n/2))
+		sized.Mark(int32(-n), uint8(n), text, blob)
 		odd.Mark(int32(-n), int16(-n), uint8(n))
 	}
 	_, values := events(t, s)

@@ -26,12 +26,12 @@ type Found struct {
 
 // Program is the code to search.
 type Program struct {
-	Units  *Units
-	Text   func(addr, n uint64) []byte // nil for what is not in the file
+	Units *Units
+	Text  func(addr, n uint64) []byte // nil for what is not in the file
 	// Pointers calls found with all that could be a pointer from low up to high: jumps by a table,
 	// as a large switch has, lead there.
 	Pointers func(low, high uint64, found func(to uint64))
-	Decode Decoder
+	Decode   Decoder
 }
 
 // finder is a search.

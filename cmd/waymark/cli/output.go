@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -109,5 +108,5 @@ func (o *output) Close() error {
 // isBrokenPipe reports whether err says that whoever read the output went away, which ends
 // a command but is nothing to complain about.
 func isBrokenPipe(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
+	return readerLeft(err) || errors.Is(err, io.ErrClosedPipe)
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"runtime/debug"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/waymark-trace/waymark/ctf"
@@ -147,7 +146,7 @@ func explainDirectory(dir string, err error) error {
 
 // explainDisk adds what helps when a trace could not be written.
 func explainDisk(err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if diskFull(err) {
 		return withHint(err, "what was written until then is a valid trace; make room, or give -o another file system")
 	}
 	return err

@@ -121,8 +121,8 @@ func commandResult(err error) error {
 		}
 		return nil
 	}
-	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return statusFailure(128 + int(ws.Signal()))
+	if signal, ok := endedBySignal(exit); ok {
+		return statusFailure(128 + signal)
 	}
 	return statusFailure(exit.ExitCode())
 }
