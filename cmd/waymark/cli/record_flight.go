@@ -10,7 +10,7 @@ import (
 
 // runFlight starts a recording in a program, which goes on without waymark.
 func runFlight(env *Env, cmd *cobra.Command, o *recordOptions, sel *selection) error {
-	for _, name := range []string{"output", "duration", "count", "str", "buffer", "json"} {
+	for _, name := range []string{"output", "duration", "count", "str", "buffer", "json", "kernel"} {
 		if cmd.Flags().Changed(name) {
 			return usage("waymark snapshot and waymark recover write it to disk", "--%s is of a recording that waymark makes, and --flight and --session are made by the program", name)
 		}

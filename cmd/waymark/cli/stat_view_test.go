@@ -41,7 +41,7 @@ p:nnn   12345678  6172839/s
 p:n         1  0.50/s
 1 hit of 1 marker in 2.00 s; 2 markers not hit
 `},
-		{"nothing", rowsOf(0), true, "0 hits of 0 markers in 2.00 s; 1 marker not hit\n"},
+		{"nothing", rowsOf(0), true, "no hits of 1 marker in 2.00 s\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out, written := bufferOutput(t)
