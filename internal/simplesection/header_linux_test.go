@@ -76,10 +76,10 @@ func TestHeaderRecords(t *testing.T) {
 	quoted := Record{"shape:members", shapes, 94, "len %d next %p name %c", `c.len, (void *)p->next->next, p->inner.name["a,b"[0] - 'a']`}
 	for _, c := range compilers {
 		for _, flags := range [][]string{{"-O0"}, {"-O3", "-fPIE", "-pie"}, {"-O2", "-fPIC", "-shared"}, {"-O2", "-flto", "-s"}} {
+			if c[0][0] == 'c' && flags[1%len(flags)] == "-flto" {
+				continue // clang's needs a linker that knows it
+			}
 			t.Run(c[0]+strings.Join(flags, ""), func(t *testing.T) {
-				if c[0][0] == 'c' && flags[1%len(flags)] == "-flto" {
-					t.Skip("clang's needs a linker that knows it")
-				}
 				file := filepath.Join(t.TempDir(), "shapes")
 				if text, err := compile(t, c, file, append(flags, shapes)...); err != nil {
 					t.Fatalf("%v\n%s", err, text)
