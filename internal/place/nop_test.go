@@ -1,4 +1,4 @@
-package tracer
+package place
 
 import (
 	"encoding/hex"
@@ -40,7 +40,7 @@ func TestNopLength(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := nopLength(b); got != want {
+		if got := NopLength(b); got != want {
 			t.Errorf("%s: %d bytes, want %d", code, got, want)
 		}
 	}
