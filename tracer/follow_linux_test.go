@@ -160,13 +160,9 @@ func TestFollowExec(t *testing.T) {
 // constructors, and otherwise before long.
 func TestDlopen(t *testing.T) {
 	load := compile(t, "load.c", "-ldl")
-	lib := compile(t, "plugin.c", "-shared", "-fPIC")
-	for _, test := range []struct {
-		name          string
-		pause, follow bool
-	}{{"running", false, false}, {"stopped", true, false}, {"followed", true, true}} {
+	for _, test := range laterCases {
 		t.Run(test.name, func(t *testing.T) {
-			p := startProgram(t, load, lib, "1000")
+			p := startProgram(t, load, test.library(t, "plugin.c"), "1000")
 			attached := make(chan []*Marker, 1)
 			o := &Options{Later: later(t, test.pause)}
 			o.Later.Report = func(markers []*Marker, err error) {

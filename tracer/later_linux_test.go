@@ -18,6 +18,17 @@ type laterCase struct {
 
 var laterCases = []laterCase{{"running", false, false}, {"stopped", true, false}, {"followed", true, true}}
 
+// library compiles a library that a program loads later. Whether a constructor is attached to in time is
+// chance in a process that runs: there it hits nothing.
+func (c laterCase) library(t *testing.T, source string) string {
+	t.Helper()
+	flags := []string{"-shared", "-fPIC"}
+	if !c.pause {
+		flags = append(flags, "-DQUIET")
+	}
+	return compile(t, source, flags...)
+}
+
 // loader is a program that loads libraries after it was attached to.
 type loader struct {
 	*ticker
@@ -52,10 +63,9 @@ func (l *loader) next() {
 // Counts by keys have what is loaded later, also when its keys are longer than those that
 // there were, and whatever else is loaded then.
 func TestLaterKeys(t *testing.T) {
-	plugin, lap := compile(t, "plugin.c", "-shared", "-fPIC"), compile(t, "lap.c", "-shared", "-fPIC")
 	for _, c := range laterCases {
 		t.Run(c.name, func(t *testing.T) {
-			l := startLoader(t, c, plugin, "5", lap, "90")
+			l := startLoader(t, c, c.library(t, "plugin.c"), "5", c.library(t, "lap.c"), "90")
 			keys, err := Count(l.target, nil, &Options{By: []string{"arg2", "comm"}, Strings: []string{"arg2"}, Later: l.later})
 			if err != nil {
 				t.Fatal(err)
@@ -89,11 +99,10 @@ func TestLaterKeys(t *testing.T) {
 
 // Pairs are measured of markers that are loaded later.
 func TestLaterPairs(t *testing.T) {
-	lap := compile(t, "lap.c", "-shared", "-fPIC")
 	for _, by := range []LatencyOptions{{}, {By: "arg1"}} {
 		for _, c := range laterCases {
 			t.Run(c.name+by.By, func(t *testing.T) {
-				l := startLoader(t, c, lap, "90")
+				l := startLoader(t, c, c.library(t, "lap.c"), "90")
 				o := by
 				o.Later, o.Ends = l.later, func(m *Marker) bool { return m.Name == "end" }
 				pairs, err := Latency(l.target, nil, nil, &o)

@@ -77,7 +77,9 @@ func start(o Options) (*Session, error) {
 	}
 	point.Markers() // what is there is found now; Found is told what comes later
 	sessions.Lock()
-	point.Record = record
+	if point.Record == nil { // once: those who record already read it
+		point.Record = record
+	}
 	sessions.all = append(sessions.all, s)
 	found := foundMarker
 	point.Found.Store(&found)

@@ -1,5 +1,5 @@
-/* A library with markers in pairs, which its constructor hits once and plugin as often as it is told. The
- * end's second argument is text; with NOP5 its sites are nops of 5 bytes. */
+/* A library with markers in pairs, which its constructor hits once, unless QUIET, and plugin as often as it is
+ * told. The end's second argument is text; with NOP5 its sites are nops of 5 bytes. */
 #include <sys/sdt.h>
 
 static const char *const names[] = {"short", "", "a name that is longer than what a key can keep of a text, which is 64 bytes"};
@@ -19,11 +19,13 @@ static void end(long id, const char *name)
 	STAP_PROBE2(lap, end, id, name);
 }
 
+#ifndef QUIET
 __attribute__((constructor)) static void once(void)
 {
 	begin(-1);
 	end(-1, "constructor");
 }
+#endif
 
 void plugin(long n)
 {

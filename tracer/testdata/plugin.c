@@ -1,11 +1,13 @@
-/* A library with a marker, which its constructor hits twice and plugin as often as it is told. */
+/* A library with a marker, which its constructor hits twice, unless QUIET, and plugin as often as it is told. */
 #include <sys/sdt.h>
 
+#ifndef QUIET
 __attribute__((constructor)) static void begin(void)
 {
 	STAP_PROBE1(plugin, hit, -1);
 	STAP_PROBE1(plugin, hit, -2);
 }
+#endif
 
 void plugin(long n)
 {
