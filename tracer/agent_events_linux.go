@@ -47,7 +47,7 @@ const (
 	mostNap  = 50 * time.Millisecond
 )
 
-func (a *agentEvents) next(ctx context.Context) (*Event, error) {
+func (a *agentEvents) next(ctx context.Context, into *Event, _ *[]byte) error {
 	for nap := leastNap; ; nap = min(2*nap, mostNap) {
 		over := false
 		select {
@@ -56,17 +56,21 @@ func (a *agentEvents) next(ctx context.Context) (*Event, error) {
 		default:
 		}
 		e, err := a.poll(over)
-		if e != nil || err != nil {
-			return e, err
+		if err != nil {
+			return err
+		}
+		if e != nil {
+			*into = *e
+			return nil
 		}
 		if over {
 			continue // until poll has nothing and says so
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
 		case <-a.closing:
-			return nil, os.ErrClosed
+			return os.ErrClosed
 		case <-a.halted:
 		case <-time.After(nap):
 		}

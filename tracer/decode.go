@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/field"
@@ -62,16 +63,35 @@ func newProbe(m *Marker, site int, shift int64) (*probe, error) {
 	return p, err
 }
 
-// values reads the values of an event, each of which may be missing.
-func (p *probe) values(raw *bpf.Raw, maxString int) []Value {
-	if p.marker.Simple != nil {
-		return p.simpleValues(raw, maxString)
+// reading is how the texts of an event are read.
+type reading struct {
+	maxString int
+	text      *[]byte // what they go behind
+}
+
+// keep copies a text, never to nil.
+func (r *reading) keep(text []byte) []byte {
+	if *r.text == nil {
+		*r.text = []byte{}
 	}
-	values := make([]Value, len(p.marker.Fields))
+	from := len(*r.text)
+	*r.text = append(*r.text, text...)
+	return (*r.text)[from:len(*r.text):len(*r.text)]
+}
+
+// values reads the values of an event, each of which may be missing, into a slice that is used again.
+func (p *probe) values(raw *bpf.Raw, values []Value, r reading) []Value {
+	n := len(p.marker.Fields)
+	values = slices.Grow(values[:0], n)[:n]
+	clear(values)
+	if p.marker.Simple != nil {
+		p.simpleValues(raw, values, r)
+		return values
+	}
 	if p.record == nil {
 		for i := range values {
 			if f := &p.marker.Fields[i]; p.texts[i] >= 0 {
-				values[i] = p.text(raw, f, p.texts[i], maxString)
+				values[i] = p.text(raw, f, p.texts[i], r)
 			} else {
 				values[i] = p.operand(raw, f)
 			}
@@ -81,7 +101,7 @@ func (p *probe) values(raw *bpf.Raw, maxString int) []Value {
 	text := 0
 	for i := range min(len(values), len(p.record.Fields)) {
 		f := &p.record.Fields[i]
-		values[i] = p.field(raw, f, text, maxString)
+		values[i] = p.field(raw, f, text, r)
 		if f.Kind.HasLength() {
 			text++
 		}
@@ -90,7 +110,7 @@ func (p *probe) values(raw *bpf.Raw, maxString int) []Value {
 }
 
 // field reads one field of a record; text is how many strings precede it.
-func (p *probe) field(raw *bpf.Raw, f *schema.Field, text, maxString int) Value {
+func (p *probe) field(raw *bpf.Raw, f *schema.Field, text int, r reading) Value {
 	if raw.RecordFailed() {
 		return Value{Err: errMemory}
 	}
@@ -106,14 +126,14 @@ func (p *probe) field(raw *bpf.Raw, f *schema.Field, text, maxString int) Value 
 		return Value{Err: errLength}
 	}
 	v := Value{Len: int(n)}
-	kept, ok := raw.Text(p.plan, text, min(n, uint64(maxString)))
+	kept, ok := raw.Text(p.plan, text, min(n, uint64(r.maxString)))
 	switch {
 	case !ok:
 		v.Err = errShort
 	case raw.TextFailed(p.plan, text):
 		v.Err = errMemory
 	default:
-		v.Text = append([]byte{}, kept...)
+		v.Text = r.keep(kept)
 	}
 	return v
 }

@@ -68,18 +68,18 @@ func (k *kernelEvents) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
 	return refused, err
 }
 
-func (k *kernelEvents) next(ctx context.Context) (*Event, error) {
+func (k *kernelEvents) next(ctx context.Context, e *Event, text *[]byte) error {
 	if err := k.kernel.Next(ctx, &k.raw); err != nil {
-		return nil, err
+		return err
 	}
 	r := &k.raw
 	probes := *k.probes.Load()
 	if int(r.Site) >= len(probes) {
-		return nil, fmt.Errorf("event of site %d, of which there are %d", r.Site, len(probes))
+		return fmt.Errorf("event of site %d, of which there are %d", r.Site, len(probes))
 	}
 	p := probes[r.Site]
 	at := time.Duration(r.Time)
-	return &Event{
+	*e = Event{
 		Time:      k.clock.at(at),
 		Monotonic: at,
 		PID:       r.PID,
@@ -90,8 +90,9 @@ func (k *kernelEvents) next(ctx context.Context) (*Event, error) {
 		Comm:      k.comms.of(r.Comm),
 		Goroutine: int64(r.Goroutine),
 		Marker:    p.marker,
-		Values:    p.values(r, k.options.MaxString),
-	}, nil
+		Values:    p.values(r, e.Values, reading{k.options.MaxString, text}),
+	}
+	return nil
 }
 
 // maxComms bounds the memory for names, which processes choose.

@@ -3,6 +3,7 @@ package tracer
 import (
 	"debug/elf"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -163,7 +164,15 @@ func FuzzValues(f *testing.F) {
 		raw := &bpf.Raw{Body: body, Failed: failed, Slot: slot & 4095}
 		limit = 1 + limit&4095
 		for _, p := range probes {
-			values := p.values(raw, limit)
+			var text []byte
+			used := make([]Value, 3, 5) // by an event before
+			for i := range used {
+				used[i] = Value{Kind: field.Int8, Bits: 1, Text: []byte("used"), Len: 4, Err: errShort}
+			}
+			values := p.values(raw, used, reading{limit, &text})
+			if fresh := p.values(raw, nil, reading{limit, new([]byte)}); !reflect.DeepEqual(values, fresh) {
+				t.Errorf("%+v where another event was before, else %+v", values, fresh)
+			}
 			if len(values) != len(p.marker.Fields) {
 				t.Fatalf("%d values of %d fields", len(values), len(p.marker.Fields))
 			}

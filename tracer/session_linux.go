@@ -28,11 +28,11 @@ func newKept(s *ringSource) *Tracer {
 	return &Tracer{engine: k}
 }
 
-func (k *kept) next(ctx context.Context) (*Event, error) {
+func (k *kept) next(ctx context.Context, e *Event, text *[]byte) error {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
-	return k.agentEvents.next(ctx)
+	return k.agentEvents.next(ctx, e, text)
 }
 
 func (*kept) stop() error { return nil }

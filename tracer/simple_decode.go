@@ -85,15 +85,13 @@ func (p *probe) simplePart(i int) (field.Kind, bpf.Part) {
 }
 
 // simpleValues reads the values of an event of a simple marker.
-func (p *probe) simpleValues(raw *bpf.Raw, maxString int) []Value {
-	values := make([]Value, len(p.marker.Fields))
+func (p *probe) simpleValues(raw *bpf.Raw, values []Value, r reading) {
 	for i := range values {
-		values[i] = p.simpleValue(raw, i, maxString)
+		values[i] = p.simpleValue(raw, i, r)
 	}
-	return values
 }
 
-func (p *probe) simpleValue(raw *bpf.Raw, i, maxString int) Value {
+func (p *probe) simpleValue(raw *bpf.Raw, i int, how reading) Value {
 	if p.errs[i] != nil {
 		return Value{Err: p.errs[i]}
 	}
@@ -125,7 +123,7 @@ func (p *probe) simpleValue(raw *bpf.Raw, i, maxString int) Value {
 			return Value{Err: errLength}
 		}
 	}
-	v := p.textValue(raw, p.texts[i], size, r.Length != nil, maxString)
+	v := p.textValue(raw, p.texts[i], size, r.Length != nil, how)
 	if r.Ended && v.Err == nil {
 		if end := bytes.IndexByte(v.Text, 0); end >= 0 {
 			v.Text, v.Len = v.Text[:end], end

@@ -47,7 +47,7 @@ func (p *probe) textOf(ops []sdt.Operand, f *Field, shift int64) (t bpf.Text, er
 }
 
 // text reads text number i of the plan, which a field's operand points to.
-func (p *probe) text(raw *bpf.Raw, f *Field, i, maxString int) Value {
+func (p *probe) text(raw *bpf.Raw, f *Field, i int, r reading) Value {
 	size := uint64(math.MaxInt)
 	if f.length > 0 {
 		n := p.operand(raw, &Field{Operand: f.length, given: true})
@@ -58,11 +58,11 @@ func (p *probe) text(raw *bpf.Raw, f *Field, i, maxString int) Value {
 			return Value{Err: errLength}
 		}
 	}
-	return p.textValue(raw, i, size, f.length > 0, maxString)
+	return p.textValue(raw, i, size, f.length > 0, r)
 }
 
 // textValue reads text number i of the plan, whose length is known to be size, or ends at a NUL.
-func (p *probe) textValue(raw *bpf.Raw, i int, size uint64, sized bool, maxString int) Value {
+func (p *probe) textValue(raw *bpf.Raw, i int, size uint64, sized bool, r reading) Value {
 	kept, ok := raw.Text(p.plan, i, size)
 	switch {
 	case !ok:
@@ -70,10 +70,10 @@ func (p *probe) textValue(raw *bpf.Raw, i int, size uint64, sized bool, maxStrin
 	case raw.TextFailed(p.plan, i):
 		return Value{Err: errMemory}
 	}
-	v := Value{Len: int(size), Text: append([]byte{}, kept[:min(len(kept), maxString)]...)}
+	v := Value{Len: int(size), Text: r.keep(kept[:min(len(kept), r.maxString)])}
 	switch {
 	case sized:
-	case len(kept) > maxString:
+	case len(kept) > r.maxString:
 		v.Len = -1
 	default:
 		v.Len = len(kept)

@@ -2,16 +2,18 @@ package tracer
 
 import "context"
 
-// Tracer yields the events of markers. Next is for one goroutine at a time; the other
+// Tracer yields the events of markers. Next and Read are for one goroutine at a time; the other
 // methods may be called from any.
 type Tracer struct {
 	engine events
+	text   []byte // of the values that Read returned last
 }
 
 // events is what an engine does for a Tracer.
 type events interface {
 	engine
-	next(context.Context) (*Event, error)
+	// next fills in an event, whose Values it uses again, and appends what their Text is to text.
+	next(ctx context.Context, e *Event, text *[]byte) error
 	lost() (uint64, error)
 	lostByCPU() ([]uint64, error)
 	filtered() (uint64, error)
@@ -39,7 +41,21 @@ func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
 // Next returns the next event and waits for it. It returns io.EOF after Stop when every
 // event was returned, the context's error as soon as the context is done, and os.ErrClosed
 // after Close. Events come in the order in which their probes began to write them.
-func (t *Tracer) Next(ctx context.Context) (*Event, error) { return t.engine.next(ctx) }
+func (t *Tracer) Next(ctx context.Context) (*Event, error) {
+	var e Event
+	var text []byte
+	if err := t.engine.next(ctx, &e, &text); err != nil {
+		return nil, err
+	}
+	return &e, nil
+}
+
+// Read is Next into an event of the caller's, and allocates nothing: its Values, and their Text, are used again by
+// the next Read. After an error the event is of no use.
+func (t *Tracer) Read(ctx context.Context, e *Event) error {
+	t.text = t.text[:0]
+	return t.engine.next(ctx, e, &t.text)
+}
 
 // Filtered returns how many hits so far Options.Where does not hold of.
 func (t *Tracer) Filtered() (uint64, error) { return t.engine.filtered() }

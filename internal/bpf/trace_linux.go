@@ -11,15 +11,14 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
-	"github.com/cilium/ebpf/ringbuf"
 )
 
 // Tracer reads events. Next is for one goroutine at a time.
 type Tracer struct {
 	collection
 	ring, missed *ebpf.Map
-	reader       *ringbuf.Reader
-	record       ringbuf.Record
+	reader       *eventRing
+	batch, rest  []byte // what was taken out of the ring, and what of it was not returned
 	stopped      atomic.Bool
 	broken       atomic.Pointer[error] // why nothing comes any more though nobody stopped it
 
@@ -50,8 +49,8 @@ func (t *Tracer) open(o Options) (err error) {
 	}); err != nil {
 		return err
 	}
-	if t.reader, err = ringbuf.NewReader(t.ring); err != nil {
-		return fmt.Errorf("mapping the ring: %w", err)
+	if t.reader, err = newEventRing(t.ring); err != nil {
+		return err
 	}
 	if err := t.collection.open(o); err != nil {
 		return err
@@ -67,7 +66,7 @@ func (t *Tracer) await(held *attachment) {
 	<-held.ended()
 	if err := held.Err(); err != nil {
 		t.broken.Store(&err)
-		_ = t.reader.Flush()
+		t.reader.wake()
 	}
 }
 
@@ -121,34 +120,33 @@ func (base traceProgram) traceUnits(files []File, first int) []unit {
 func (t *Tracer) Next(ctx context.Context, r *Raw) error {
 	t.watch(ctx)
 	for {
-		if err := ctx.Err(); err != nil {
-			return err
+		switch {
+		case t.reader.closed.Load():
+			return os.ErrClosed
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		var record []byte
+		if record, t.rest = cutRecord(t.rest); record != nil {
+			return r.decode(record)
 		}
 		stopped, broken := t.stopped.Load(), t.broken.Load()
-		err := t.reader.ReadInto(&t.record)
-		switch {
-		case err == nil:
-			return r.decode(t.record.RawSample)
-		case !errors.Is(err, ringbuf.ErrFlushed):
+		var err error
+		if t.batch, err = t.reader.take(t.batch); err != nil {
 			return err
-		case stopped:
-			// Everything was written before stopped was set, and the reader found the end after.
-			return t.end(io.EOF)
+		}
+		switch t.rest = t.batch; {
+		case len(t.rest) > 0:
+		case stopped: // and everything was written before that
+			return io.EOF
 		case broken != nil:
-			return t.end(*broken)
-		case t.stopped.Load() || t.broken.Load() != nil:
-			// This end was found before, for an older context: look for it again.
-			if err := t.reader.Flush(); err != nil {
+			return *broken
+		default:
+			if err := t.reader.wait(); err != nil {
 				return err
 			}
 		}
 	}
-}
-
-// end returns err, and arranges for the next read to find the end again.
-func (t *Tracer) end(err error) error {
-	_ = t.reader.Flush()
-	return err
 }
 
 // watch arranges for a waiting read to return when ctx is done. It is kept from call to
@@ -161,7 +159,7 @@ func (t *Tracer) watch(ctx context.Context) {
 		t.unwatch()
 	}
 	t.watched = ctx
-	t.unwatch = context.AfterFunc(ctx, func() { _ = t.reader.Flush() })
+	t.unwatch = context.AfterFunc(ctx, t.reader.wake)
 }
 
 // Lost returns how many events found the ring full.
@@ -216,7 +214,8 @@ func (t *Tracer) stop() error {
 	}
 	err := t.detach()
 	t.stopped.Store(true)
-	return errors.Join(err, t.reader.Flush())
+	t.reader.wake()
+	return err
 }
 
 // Close detaches and frees everything. Further calls do nothing.
@@ -224,7 +223,7 @@ func (t *Tracer) Close() error {
 	t.mu.Lock()
 	err := errors.Join(t.stop(), t.readCounts())
 	if t.reader != nil {
-		err = errors.Join(err, t.reader.Close()) // again does nothing
+		err = errors.Join(err, t.reader.close())
 	}
 	t.mu.Unlock()
 	return errors.Join(err, t.collection.Close())

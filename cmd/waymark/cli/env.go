@@ -94,12 +94,34 @@ func styleFor(w io.Writer) style {
 	return style{isScreen(w) && os.Getenv("NO_COLOR") == ""}
 }
 
-func (s style) bold(text string) string { return s.wrap("1", text) }
-func (s style) dim(text string) string  { return s.wrap("2", text) }
+// Select graphic rendition, ECMA-48.
+const (
+	boldOn   = "\x1b[1m"
+	dimOn    = "\x1b[2m"
+	styleOff = "\x1b[0m"
+)
+
+func (s style) bold(text string) string { return s.wrap(boldOn, text) }
+func (s style) dim(text string) string  { return s.wrap(dimOn, text) }
 
 func (s style) wrap(code, text string) string {
 	if !s.on || text == "" {
 		return text
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return code + text + styleOff
+}
+
+// begin begins text in another style, until end.
+func (s style) begin(b []byte, code string) []byte {
+	if !s.on {
+		return b
+	}
+	return append(b, code...)
+}
+
+func (s style) end(b []byte) []byte {
+	if !s.on {
+		return b
+	}
+	return append(b, styleOff...)
 }

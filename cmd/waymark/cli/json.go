@@ -22,28 +22,35 @@ const timeFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
 // writeJSON writes an object on a line of its own.
 func writeJSON(w io.Writer, object any) error {
+	line, err := encodeJSON(object)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(line, '\n'))
+	return err
+}
+
+func encodeJSON(object any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(object); err != nil {
-		return fmt.Errorf("encoding JSON: %w", err)
+		return nil, fmt.Errorf("encoding JSON: %w", err)
 	}
-	_, err := w.Write(harmless(b.Bytes()))
-	return err
+	return harmless(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// harmless escapes in a line of JSON what encoding/json leaves as it is although a terminal
+// harmless escapes in JSON what encoding/json leaves as it is although a terminal
 // may act on it. Such characters are in strings only.
-func harmless(line []byte) []byte {
-	body := bytes.TrimSuffix(line, []byte("\n"))
+func harmless(body []byte) []byte {
 	clean := true
 	for _, c := range body {
 		clean = clean && c >= ' ' && c < 0x7f
 	}
 	if clean {
-		return line
+		return body
 	}
-	out := make([]byte, 0, len(line)+16)
+	out := make([]byte, 0, len(body)+16)
 	for len(body) > 0 {
 		r, n := utf8.DecodeRune(body)
 		switch {
@@ -57,7 +64,7 @@ func harmless(line []byte) []byte {
 		}
 		body = body[n:]
 	}
-	return append(out, '\n')
+	return out
 }
 
 // jsonFields is an object whose keys keep their order.
@@ -89,32 +96,62 @@ func (f jsonFields) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// jsonValue returns a field's value for encoding/json. Its type follows from the value's kind
-// alone, except that null stands for a value that could not be read.
+// appendJSONText appends a string as encoding/json writes it, harmless: most are as they are.
+func appendJSONText[S string | []byte](b []byte, s S) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			text, _ := encodeJSON(string(s)) // every string can be encoded
+			return append(b, text...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
+}
+
+// jsonValue is appendJSONValue for encoding/json.
 func jsonValue(f *tracer.Field, v *tracer.Value) any {
+	return json.RawMessage(appendJSONValue(nil, f, v))
+}
+
+// appendJSONValue appends a field's value. Its type follows from the value's kind
+// alone, except that null stands for a value that could not be read.
+func appendJSONValue(b []byte, f *tracer.Field, v *tracer.Value) []byte {
 	kind := f.KindOf(v)
 	switch {
 	case v.Err != nil || f.Unavailable != nil:
-		return nil
+		return append(b, "null"...)
 	case f.Elem != field.Invalid:
 		read, _ := elements(f, v)
-		all := make([]any, len(read))
+		one := tracer.Field{Kind: f.Elem}
+		b = append(b, '[')
 		for i, bits := range read {
-			all[i] = jsonValue(&tracer.Field{Kind: f.Elem}, &tracer.Value{Bits: bits})
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendJSONValue(b, &one, &tracer.Value{Bits: bits})
 		}
-		return all
+		return append(b, ']')
 	case kind == field.Bool:
-		return v.Bits != 0
+		return strconv.AppendBool(b, v.Bits != 0)
 	case kind == field.String:
-		return string(whole(v)) // encoding/json replaces what is not UTF-8 by U+FFFD
+		return appendJSONText(b, whole(v)) // encoding/json replaces what is not UTF-8 by U+FFFD
 	case kind == field.Bytes:
-		return base64.StdEncoding.EncodeToString(v.Text)
+		return append(base64.StdEncoding.AppendEncode(append(b, '"'), v.Text), '"')
 	case kind.IsFloat():
-		return jsonFloat(kind, v.Bits)
+		return appendJSONFloat(b, kind, v.Bits)
 	case kind.Signed():
-		return int64(v.Bits)
+		return strconv.AppendInt(b, int64(v.Bits), 10)
 	}
-	return v.Bits
+	return strconv.AppendUint(b, v.Bits, 10)
+}
+
+// appendJSONFloat appends a number as encoding/json writes it, and a string for those that JSON has no number for.
+func appendJSONFloat(b []byte, k field.Kind, bits uint64) []byte {
+	n, size := floatOf(k, bits)
+	if abs := math.Abs(n); n == 0 || abs >= 1e-3 && abs < 1e15 { // it has no exponent
+		return strconv.AppendFloat(b, n, 'f', -1, size)
+	}
+	text, _ := encodeJSON(jsonFloat(k, bits)) // neither is an error
+	return append(b, text...)
 }
 
 // jsonFloat returns a number, and a string for those that JSON has no number for.

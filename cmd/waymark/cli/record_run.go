@@ -157,9 +157,9 @@ func (r *recorder) wait(ends <-chan end) end {
 // read records the events of a source. When the trace cannot be written it goes on to count them.
 func (r *recorder) read(source recordSource, channel *recording.Channel) {
 	failed := false
+	var e tracer.Event
 	for {
-		e, err := source.Next(context.Background())
-		if err != nil {
+		if err := source.Read(context.Background(), &e); err != nil {
 			if !errors.Is(err, io.EOF) {
 				r.fail(err)
 				r.once.Do(func() { close(r.enough) })
@@ -175,7 +175,7 @@ func (r *recorder) read(source recordSource, channel *recording.Channel) {
 			}
 		}
 		if !failed {
-			if err := channel.Write(e); err != nil {
+			if err := channel.Write(&e); err != nil {
 				r.fail(err)
 				failed = true
 			}

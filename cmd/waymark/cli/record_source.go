@@ -7,12 +7,12 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// recordSource is an engine's end of a recording. Next is for one goroutine, the other methods for any.
+// recordSource is an engine's end of a recording. Read is for one goroutine, the other methods for any.
 type recordSource interface {
 	// channel names the files that its events go to, and reasons why it loses events.
 	channel() (name string, reasons []string)
-	// Next returns the next event, and io.EOF after Stop when all were returned.
-	Next(context.Context) (*tracer.Event, error)
+	// Read reads the next event, whose memory it uses again. It returns io.EOF after Stop when all were read.
+	Read(context.Context, *tracer.Event) error
 	// losses tells the channel how many events each CPU has lost so far, a count for each of the reasons.
 	losses(*recording.Channel) error
 	// Skipped are the sites that are left out.
@@ -50,6 +50,14 @@ func (agentSource) channel() (string, []string) { return "agent", []string{"buff
 type tracepointSource struct{ *tracer.KernelTracer }
 
 func (tracepointSource) channel() (string, []string) { return "tracepoints", []string{"buffer_full"} }
+
+func (k tracepointSource) Read(ctx context.Context, e *tracer.Event) error {
+	next, err := k.Next(ctx)
+	if err == nil {
+		*e = *next
+	}
+	return err
+}
 
 func (tracepointSource) Ended() <-chan struct{} { return nil }
 

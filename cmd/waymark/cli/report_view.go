@@ -83,11 +83,12 @@ func appendNumber(b []byte, t *ctf.Integer, bits uint64) []byte {
 type reportJSON struct{ *traceJSON }
 
 func (v *reportJSON) event(e *recording.Event) error {
-	return v.print(&e.Event, func(i int) any {
+	return v.print(&e.Event, func(b []byte, i int) []byte {
 		if n := e.Nested[i]; n != nil {
-			return jsonNested(n)
+			text, _ := encodeJSON(jsonNested(n)) // nothing in it cannot be encoded
+			return append(b, text...)
 		}
-		return jsonValue(&e.Marker.Fields[i], &e.Values[i])
+		return appendJSONValue(b, &e.Marker.Fields[i], &e.Values[i])
 	})
 }
 

@@ -92,15 +92,16 @@ func (s *session) printEvents(events *tracer.Tracer, view traceView, limit uint6
 		case <-s.over:
 		}
 	}()
+	var e tracer.Event
 	for limit == 0 || sum.events < limit {
-		e, err := events.Next(context.Background())
+		err := events.Read(context.Background(), &e)
 		if errors.Is(err, io.EOF) {
 			st := <-stopped
 			sum.end = st.why
 			return st.err
 		}
 		if err == nil {
-			err = view.event(e)
+			err = view.event(&e)
 		}
 		if err != nil {
 			sum.end = byOutput

@@ -105,18 +105,17 @@ func floatOf(k field.Kind, bits uint64) (float64, int) {
 func appendBytes(b []byte, verb byte, v *tracer.Value) []byte {
 	text := v.Text
 	if verb == 'x' || verb == 'X' {
-		digits := hex.AppendEncode(nil, text)
 		switch {
-		case len(digits) == 0:
+		case len(text) == 0:
 			b = append(b, `""`...)
 		case verb == 'X':
-			b = appendUpper(b, digits)
+			b = appendUpper(b, hex.AppendEncode(nil, text))
 		default:
-			b = append(b, digits...)
+			b = hex.AppendEncode(b, text)
 		}
 	} else {
 		text = whole(v)
-		b = strconv.AppendQuote(b, string(text))
+		b = appendQuoted(b, text)
 	}
 	switch missing := v.Len - len(text); {
 	case v.Len < 0:
@@ -126,6 +125,16 @@ func appendBytes(b []byte, verb byte, v *tracer.Value) []byte {
 		b = strconv.AppendInt(b, int64(missing), 10)
 	}
 	return b
+}
+
+// appendQuoted is strconv.AppendQuote, which takes a string, of which most text is a copy between quotes.
+func appendQuoted(b, text []byte) []byte {
+	for _, c := range text {
+		if c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return strconv.AppendQuote(b, string(text))
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
 }
 
 // isCut reports whether a value is the beginning of a longer one.

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// traceJSON prints an object for each event, and one at the end. As events are many, objects are put together by
+// hand; what they have in common is encoded once.
+type traceJSON struct {
+	out     *output
+	line    []byte
+	clock   clockText
+	notes   jsonNotes
+	markers map[*tracer.Marker]*eventKeys
+}
+
+// eventKeys are what all objects of a marker have in common.
+type eventKeys struct {
+	name   []byte   // in quotes
+	keys   []string // of the fields, each once
+	quoted [][]byte // the same, in quotes and with a colon
+}
+
+// jsonNotes is what values alone do not say, by the keys of their fields.
+type jsonNotes struct {
+	Len    map[string]int    `json:"len,omitempty"`
+	Raw    map[string]string `json:"raw,omitempty"`
+	Names  map[string]string `json:"names,omitempty"`
+	Errors map[string]string `json:"errors,omitempty"`
+}
+
+// jsonSummary is the last object of trace --json.
+type jsonSummary struct {
+	Summary struct {
+		Events  uint64  `json:"events"`
+		Lost    uint64  `json:"lost"`
+		Others  *uint64 `json:"filtered,omitempty"`
+		Elapsed float64 `json:"elapsed_s"`
+		End     end     `json:"end"`
+	} `json:"summary"`
+}
+
+func newTraceJSON(out *output) *traceJSON {
+	return &traceJSON{out: out, clock: clockText{layout: "2006-01-02T15:04:05.", digits: 9}, markers: map[*tracer.Marker]*eventKeys{}}
+}
+
+func (v *traceJSON) marker(m *tracer.Marker) *eventKeys {
+	if j := v.markers[m]; j != nil {
+		return j
+	}
+	j := &eventKeys{name: appendJSONText(nil, m.FullName()), keys: fieldKeys(m.Fields)}
+	for _, key := range j.keys {
+		j.quoted = append(j.quoted, append(appendJSONText(nil, key), ':'))
+	}
+	v.markers[m] = j
+	return j
+}
+
+// fieldKeys returns the names of fields, made different from each other where a file that
+// waymark did not link names two alike.
+func fieldKeys(fields []tracer.Field) []string {
+	keys := make([]string, len(fields))
+	seen := map[string]bool{}
+	for i, f := range fields {
+		key := f.Name
+		for n := 2; seen[key]; n++ {
+			key = fmt.Sprintf("%s_%d", f.Name, n)
+		}
+		seen[key] = true
+		keys[i] = key
+	}
+	return keys
+}
+
+func (v *traceJSON) event(e *tracer.Event) error {
+	return v.print(e, func(b []byte, i int) []byte { return appendJSONValue(b, &e.Marker.Fields[i], &e.Values[i]) })
+}
+
+// print prints an object; value appends the value of a field.
+func (v *traceJSON) print(e *tracer.Event, value func(b []byte, i int) []byte) error {
+	m := v.marker(e.Marker)
+	b := append(v.line[:0], `{"time":"`...)
+	b = v.clock.append(b, e.Time.UTC())
+	b = appendNumberKey(append(b, 'Z', '"'), "monotonic_ns", e.Monotonic.Nanoseconds())
+	b = appendNumberKey(b, "pid", int64(e.PID))
+	b = appendNumberKey(b, "tid", int64(e.TID))
+	if e.OwnPID != 0 {
+		b = appendNumberKey(b, "own_pid", int64(e.OwnPID))
+	}
+	if e.OwnTID != 0 {
+		b = appendNumberKey(b, "own_tid", int64(e.OwnTID))
+	}
+	b = appendNumberKey(b, "cpu", int64(e.CPU))
+	b = appendJSONText(append(b, `,"comm":`...), e.Comm)
+	if e.Goroutine != 0 {
+		b = appendNumberKey(b, "goroutine", e.Goroutine)
+	}
+	b = append(append(b, `,"marker":`...), m.name...)
+	b = append(b, `,"fields":{`...)
+	v.notes = jsonNotes{}
+	for i := range e.Values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = value(append(b, m.quoted[i]...), i)
+		v.notes.note(m.keys[i], &e.Marker.Fields[i], &e.Values[i])
+	}
+	b = append(b, '}')
+	if v.notes.some() {
+		notes, err := encodeJSON(&v.notes)
+		if err != nil {
+			return err
+		}
+		b = append(append(b, ','), notes[1:]...)
+	} else {
+		b = append(b, '}')
+	}
+	v.line = append(b, '\n')
+	_, err := v.out.Write(v.line)
+	return err
+}
+
+// appendNumberKey appends a member of an object that is not its first.
+func appendNumberKey(b []byte, key string, n int64) []byte {
+	b = append(append(append(b, `,"`...), key...), `":`...)
+	return strconv.AppendInt(b, n, 10)
+}
+
+func (j *jsonNotes) some() bool {
+	return j.Len != nil || j.Raw != nil || j.Names != nil || j.Errors != nil
+}
+
+// note adds what a value alone does not say.
+func (j *jsonNotes) note(key string, f *tracer.Field, v *tracer.Value) {
+	err := v.Err
+	if err == nil {
+		err = f.Unavailable
+	}
+	if err != nil {
+		set(&j.Errors, key, err.Error())
+		return
+	}
+	if name := f.Names[int64(v.Bits)]; name != "" && f.Elem == field.Invalid {
+		set(&j.Names, key, name)
+	}
+	if f.Elem != field.Invalid {
+		if read, all := elements(f, v); all > len(read) {
+			set(&j.Len, key, all)
+		}
+		return
+	}
+	if !f.Kind.HasLength() {
+		return
+	}
+	if isCut(v) {
+		set(&j.Len, key, v.Len)
+	}
+	if f.Kind == field.String && !utf8.Valid(whole(v)) {
+		set(&j.Raw, key, base64.StdEncoding.EncodeToString(v.Text))
+	}
+}
+
+func set[V any](m *map[string]V, key string, value V) {
+	if *m == nil {
+		*m = map[string]V{}
+	}
+	(*m)[key] = value
+}
+
+func (v *traceJSON) summary(sum *traceSummary) error {
+	var j jsonSummary
+	j.Summary.Events, j.Summary.Lost, j.Summary.Others = sum.events, sum.lost, sum.filtered
+	j.Summary.Elapsed, j.Summary.End = sum.elapsed.Seconds(), sum.end
+	return writeJSON(v.out, &j)
+}

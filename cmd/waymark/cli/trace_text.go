@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// traceText prints events for people. Columns grow with what they have seen. Events come by the hundred thousand
+// a second, so what one has in common with the one before, or with others of its marker, is made into text once.
+type traceText struct {
+	out                    *output
+	style                  style
+	process, thread, names int // widths
+	line                   []byte
+
+	clock   clockText
+	source  processText
+	markers map[*tracer.Marker]*markerText
+}
+
+// maxNameColumn bounds the column of names: one long name does not push all fields away.
+const maxNameColumn = 32
+
+func newTraceText(out *output, markers []*tracer.Marker) *traceText {
+	v := &traceText{
+		out: out, style: styleFor(out.to), process: 12, thread: 4,
+		clock: clockText{layout: "15:04:05.", digits: 6}, markers: map[*tracer.Marker]*markerText{},
+	}
+	for _, m := range markers {
+		v.names = max(v.names, min(utf8.RuneCountInString(label(m.FullName())), maxNameColumn))
+	}
+	return v
+}
+
+func (v *traceText) event(e *tracer.Event) error {
+	return v.print(e, func(b []byte, i int) []byte { return appendValue(b, &e.Marker.Fields[i], &e.Values[i]) })
+}
+
+// print prints a line; value appends the value of a field.
+func (v *traceText) print(e *tracer.Event, value func(b []byte, i int) []byte) error {
+	v.source.set(e)
+	v.process = max(v.process, v.source.width)
+
+	b := v.style.begin(v.line[:0], dimOn)
+	b = v.clock.append(b, e.Time.Local())
+	b = append(b, "  "...)
+	b = append(b, v.source.text...)
+	b = appendBlanks(b, v.process-v.source.width)
+	b = v.style.end(b)
+
+	b = append(b, "  "...)
+	at := len(b)
+	if e.Goroutine != 0 {
+		b = strconv.AppendInt(append(b, 'g'), e.Goroutine, 10)
+	} else {
+		b = strconv.AppendInt(append(b, 't'), int64(e.TID), 10)
+	}
+	v.thread = max(v.thread, len(b)-at)
+	b = appendBlanks(b, v.thread-(len(b)-at))
+	b = append(b, "  "...)
+
+	m := v.marker(e.Marker)
+	b = append(b, m.name...)
+	if len(e.Values) > 0 {
+		b = appendBlanks(b, v.names-m.width)
+	}
+	for i := range e.Values {
+		b = append(b, m.fields[i]...)
+		b = value(b, i)
+	}
+	v.line = append(b, '\n')
+	_, err := v.out.Write(v.line)
+	return err
+}
+
+// summary is for standard error only.
+func (*traceText) summary(*traceSummary) error { return nil }
+
+// processText is the process of the event that was printed last.
+type processText struct {
+	comm     string
+	pid, own int
+	text     []byte
+	width    int
+}
+
+func (p *processText) set(e *tracer.Event) {
+	if p.text != nil && p.comm == e.Comm && p.pid == e.PID && p.own == e.OwnPID {
+		return
+	}
+	p.comm, p.pid, p.own = e.Comm, e.PID, e.OwnPID
+	b := append(append(p.text[:0], label(e.Comm)...), '[')
+	b = strconv.AppendInt(b, int64(e.PID), 10)
+	if e.OwnPID != 0 {
+		b = strconv.AppendInt(append(b, '/'), int64(e.OwnPID), 10)
+	}
+	p.text = append(b, ']')
+	p.width = utf8.RuneCount(p.text)
+}
+
+// markerText is what all lines of a marker have in common.
+type markerText struct {
+	name   string
+	width  int      // of the name
+	fields []string // what precedes their values
+}
+
+func (v *traceText) marker(m *tracer.Marker) *markerText {
+	if t := v.markers[m]; t != nil {
+		return t
+	}
+	name := label(m.FullName())
+	t := &markerText{name: v.style.bold(name), width: utf8.RuneCountInString(name)}
+	for i := range m.Fields {
+		t.fields = append(t.fields, "  "[min(i, 1):]+label(m.Fields[i].Name)+"=")
+	}
+	v.markers[m] = t
+	return t
+}
+
+// clockText prints times, and what is the same for a second once.
+type clockText struct {
+	layout string // down to the second, with its point
+	digits int    // behind that, up to 9
+	second int64
+	zone   *time.Location
+	text   []byte
+}
+
+func (c *clockText) append(b []byte, t time.Time) []byte {
+	if s := t.Unix(); c.text == nil || s != c.second || t.Location() != c.zone {
+		c.second, c.zone = s, t.Location()
+		c.text = t.AppendFormat(c.text[:0], c.layout)
+	}
+	b = append(b, c.text...)
+	at, n := len(b), t.Nanosecond()
+	b = append(b, "000000000"...)
+	for i := 8; i >= 0; i-- {
+		b[at+i] += byte(n % 10)
+		n /= 10
+	}
+	return b[:at+c.digits]
+}
+
+const blanks = "                                "
+
+func appendBlanks(b []byte, n int) []byte {
+	if n <= 0 {
+		return b
+	}
+	if n <= len(blanks) {
+		return append(b, blanks[:n]...)
+	}
+	return append(b, strings.Repeat(" ", n)...)
+}
