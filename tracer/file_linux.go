@@ -107,7 +107,7 @@ func readMarkers(f *os.File, id identity, shown string) (*File, []*Marker, error
 		file.Problems = append(file.Problems, fmt.Errorf("reading which sites are optimized: %w", err))
 	}
 	file.Optimized = max(0, len(table)-markerabi.SitesHeaderSize) / markerabi.SiteSize
-	if doc != nil {
+	if doc != nil { // the same as the places of simple markers say, if there are any
 		file.Go, file.goid = doc.Go, checkGoid(doc.Goid)
 	}
 	return file, append(markersOf(file, elfFile.Sites, doc), simple...), nil

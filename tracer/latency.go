@@ -141,6 +141,9 @@ func (m *Marker) knowsGoroutine() bool {
 	if m.declared != "" {
 		return true
 	}
+	if m.Simple != nil {
+		return m.goCode && m.File.goid >= 0
+	}
 	for _, r := range m.records {
 		if r == nil {
 			return false

@@ -1,6 +1,7 @@
 package tracer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -65,11 +66,15 @@ func (s *simpleFile) read() bool {
 	places, err := simplesection.ReadPlaces(path)
 	if err != nil {
 		s.file.Problems = append(s.file.Problems, err)
+		places = &simplesection.Places{}
+	}
+	if places.Of != nil {
+		s.file.Go, s.file.goid = places.Go, checkGoid(cmp.Or(places.Goid, -1))
 	}
 	s.marks, s.reasons, s.functions = make([]place.Mark, len(records)), make([]error, len(records)), make([]string, len(records))
 	for i, r := range records {
 		s.marks[i] = place.Mark{File: r.File, Line: r.Line}
-		if p, ok := places[r]; ok {
+		if p, ok := places.Of[r]; ok {
 			s.linked(i, p)
 		}
 	}
@@ -142,7 +147,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 	if s.err != nil {
 		return m
 	}
-	m.goCode = s.info.IsGo()
+	m.goCode = s.marks[i].Proven // what C code is in the program has a red zone, and no goroutine
 	var frames []*variable.Frame
 	var reasons []error
 	for _, p := range kernelOrder(s.found[i].Places) {
@@ -165,7 +170,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 		if p.Scope != nil {
 			frame = variable.At(s.info, p.Scope, variable.Point{Address: p.Marker, Views: p.Views, Probe: p.Address, Line: r.Line})
 		}
-		frames, reasons = append(frames, frame), append(reasons, p.NoScope)
+		frames, reasons = append(frames, frame), append(reasons, noScope(&p))
 		m.Sites = append(m.Sites, site)
 		m.readings = append(m.readings, nil)
 		m.Simple.Places = append(m.Simple.Places, s.place(&p, frame, m.Simple.Variables))
@@ -215,12 +220,12 @@ func (s *simpleFile) place(p *place.Place, frame *variable.Frame, marked []strin
 	out.named(s.info, p.Code)
 	err := debuginfo.Guard(func() error {
 		for _, expr := range marked {
-			v := SimpleVariable{Name: plain(expr), Marked: true, Err: p.NoScope}
+			v := SimpleVariable{Name: plain(expr), Marked: true, Err: noScope(p)}
 			if frame != nil {
 				v = simpleVariable(frame.Lookup(expr))
 				v.Marked = true
 			} else {
-				v.Location = p.NoScope.Error()
+				v.Location = v.Err.Error()
 			}
 			out.Variables = append(out.Variables, v)
 		}
@@ -238,6 +243,14 @@ func (s *simpleFile) place(p *place.Place, frame *variable.Frame, marked []strin
 		s.file.Problems = append(s.file.Problems, fmt.Errorf("variables at %#x: %w", p.Address, err))
 	}
 	return out
+}
+
+// noScope says why no variable is known at a place, nil when some may be.
+func noScope(p *place.Place) error {
+	if p.NoScope == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrOptimizedOut, p.NoScope)
 }
 
 func simpleVariable(v variable.Variable) SimpleVariable {

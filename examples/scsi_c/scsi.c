@@ -21,6 +21,8 @@ struct Scsi_Host {
 	struct scsi_host_template *hostt;
 };
 
+/* A function of its own, as where other files call it. */
+__attribute__((noinline))
 static int scsi_dispatch_cmd(struct Scsi_Host *host, struct scsi_cmnd *cmd, void (*scsi_done)(struct scsi_cmnd *))
 {
 	int rtn;

@@ -39,6 +39,8 @@ type File struct {
 	unmaps   []func() error
 	used     uint64
 	spans    []span // of all units, ascending
+
+	ehFrame, debugFrame *frameTable // nil until they are asked for
 }
 
 // Open opens the file at path, which is shown in messages and beside which debug files may lie.
@@ -145,7 +147,8 @@ func (f *File) Section(name string) ([]byte, error) {
 	return data, nil
 }
 
-// load reads a section within the bounds of all; one that is not compressed stays in its file.
+// load reads a section within the bounds of all; one that is not compressed stays in its file. What
+// is uncompressed is outside of the collector's heap, which would take as much again beside it.
 func (f *File) load(in *elf.File, s *elf.Section) ([]byte, error) {
 	if s == nil || s.Type == elf.SHT_NOBITS {
 		return nil, nil
@@ -161,16 +164,45 @@ func (f *File) load(in *elf.File, s *elf.Section) ([]byte, error) {
 		return nil, fmt.Errorf("with it there are more than %d bytes", int64(maxDebug))
 	}
 	f.used += size
-	if s.Name[1] == 'z' {
-		return oldData(s, size)
-	}
-	if file := f.opened[in]; file != nil && s.Flags&elf.SHF_COMPRESSED == 0 {
+	old, compressed := s.Name[1] == 'z', s.Flags&elf.SHF_COMPRESSED != 0
+	if file := f.opened[in]; file != nil && !old && !compressed {
 		if data, unmap, err := mapped(file, int64(s.Offset), int64(size)); err == nil {
 			f.unmaps = append(f.unmaps, unmap)
 			return data, nil
 		}
 	}
-	return s.Data()
+	if !old && !compressed {
+		return s.Data()
+	}
+	r, err := io.Reader(s.Open()), error(nil)
+	if old {
+		if r, err = oldReader(s); err != nil {
+			return nil, err
+		}
+	}
+	return f.inflate(r, size)
+}
+
+// inflate reads size bytes into memory of their own, of which there is as much as there is to read.
+func (f *File) inflate(r io.Reader, size uint64) (data []byte, err error) {
+	if size == 0 {
+		return nil, nil
+	}
+	data, unmap, err := anonymous(int64(size))
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		data, err = io.ReadAll(io.LimitReader(r, int64(size)))
+	case err == nil:
+		f.unmaps = append(f.unmaps, unmap)
+		var n int
+		n, err = io.ReadFull(r, data)
+		data = data[:n]
+	}
+	var more [1]byte
+	if n, _ := io.ReadFull(r, more[:]); err == nil && (uint64(len(data)) < size || n > 0) {
+		err = fmt.Errorf("it has not the %d bytes that its head says", size)
+	}
+	return data, err
 }
 
 // Code returns up to n bytes of the program at an address, in an executable segment.
@@ -196,11 +228,6 @@ func (f *File) Offset(address uint64) (uint64, error) {
 		}
 	}
 	return 0, fmt.Errorf("address %#x is in no code of the file", address)
-}
-
-// IsGo reports whether Go's linker made the program, whose functions have no red zone.
-func (f *File) IsGo() bool {
-	return f.program.Section(".gopclntab") != nil || f.program.Section(".data.rel.ro.gopclntab") != nil
 }
 
 // open opens a debug file as a regular file.

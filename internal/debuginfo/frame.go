@@ -17,21 +17,25 @@ var errNoCFA = errors.New("the unwind tables say nothing about the frame at this
 // .debug_frame, which is what Go has.
 func (f *File) CFA(pc uint64) (CFA, error) {
 	if s := f.program.Section(".eh_frame"); s != nil {
-		data, err := f.frameSection(".eh_frame")
-		if err != nil {
-			return CFA{}, err
+		if f.ehFrame == nil {
+			data, err := f.frameSection(".eh_frame")
+			if err != nil {
+				return CFA{}, err
+			}
+			f.ehFrame = newFrameTable(data, s.Addr, true)
 		}
-		t := frameTable{data: data, address: s.Addr, eh: true}
-		if c, err := t.find(pc); !errors.Is(err, errNoCFA) {
+		if c, err := f.ehFrame.find(pc); !errors.Is(err, errNoCFA) {
 			return c, err
 		}
 	}
-	data, err := f.Section("frame")
-	if err != nil {
-		return CFA{}, err
+	if f.debugFrame == nil {
+		data, err := f.Section("frame")
+		if err != nil {
+			return CFA{}, err
+		}
+		f.debugFrame = newFrameTable(data, 0, false)
 	}
-	t := frameTable{data: data}
-	return t.find(pc)
+	return f.debugFrame.find(pc)
 }
 
 func (f *File) frameSection(name string) ([]byte, error) {
@@ -46,13 +50,6 @@ func (f *File) frameSection(name string) ([]byte, error) {
 	return data, nil
 }
 
-// frameTable is .eh_frame (LSB 5.0, 10.6) or .debug_frame (DWARF 5, 6.4).
-type frameTable struct {
-	data    []byte
-	address uint64
-	eh      bool
-}
-
 // cie is what the entries of many functions have in common.
 type cie struct {
 	code     uint64
@@ -60,35 +57,6 @@ type cie struct {
 	encoding byte // of the addresses in its entries
 	sized    bool // its entries have augmentation data
 	initial  []byte
-}
-
-// find looks at each entry's range until one has the address.
-func (t *frameTable) find(pc uint64) (CFA, error) {
-	for at := 0; at+8 < len(t.data); {
-		body, id, next, err := t.entry(at)
-		if err != nil {
-			return CFA{}, err
-		}
-		if body == nil { // the end of what one object file brought along
-			at = next
-			continue
-		}
-		common := -1
-		switch {
-		case t.eh && id != 0:
-			common = body.At - 4 - int(id) // back from where the number lies
-		case !t.eh && id != 0xffffffff:
-			common = int(id)
-		}
-		if common >= 0 || t.eh && id != 0 {
-			c, found, err := t.inFunction(body, common, pc)
-			if found || err != nil {
-				return c, err
-			}
-		}
-		at = next
-	}
-	return CFA{}, errNoCFA
 }
 
 // entry returns what follows the head of the entry at a place.
@@ -105,31 +73,6 @@ func (t *frameTable) entry(at int) (body *Buffer, id uint64, next int, err error
 	id = b.Uint(4)
 	b.Data = t.data[:next]
 	return b, id, next, b.Err
-}
-
-func (t *frameTable) inFunction(b *Buffer, common int, pc uint64) (c CFA, found bool, err error) {
-	if common < 0 || common >= len(t.data) {
-		return c, false, fmt.Errorf("unwind entry at %#x: its common entry is outside", b.At)
-	}
-	at := b.At
-	// Each has the size of an address at least: those of other functions are told by that.
-	shared, err := t.common(common)
-	if err != nil {
-		return c, false, err
-	}
-	begin := t.pointer(b, shared.encoding)
-	size := t.pointer(b, shared.encoding&0x0f)
-	if b.Err != nil {
-		return c, false, fmt.Errorf("unwind entry at %#x: %w", at, b.Err)
-	}
-	if pc < begin || pc-begin >= size {
-		return c, false, nil
-	}
-	if shared.sized {
-		b.Bytes(b.Uleb())
-	}
-	c, err = shared.run(b, begin, pc)
-	return c, true, err
 }
 
 func (t *frameTable) common(at int) (*cie, error) {

@@ -19,3 +19,11 @@ func mapped(f *os.File, offset, size int64) (data []byte, unmap func() error, er
 	}
 	return all[skip:], func() error { return syscall.Munmap(all) }, nil
 }
+
+// anonymous returns size bytes of memory, all zero, of which pages are there once they are written.
+func anonymous(size int64) (data []byte, unmap func() error, err error) {
+	if data, err = syscall.Mmap(-1, 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE); err != nil {
+		return nil, nil, err
+	}
+	return data, func() error { return syscall.Munmap(data) }, nil
+}

@@ -10,3 +10,5 @@ import (
 func mapped(*os.File, int64, int64) ([]byte, func() error, error) {
 	return nil, nil, errors.ErrUnsupported
 }
+
+func anonymous(int64) ([]byte, func() error, error) { return nil, nil, errors.ErrUnsupported }

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
@@ -128,15 +127,6 @@ func oldSize(s *elf.Section) (uint64, error) {
 	return binary.BigEndian.Uint64(head[4:]), nil
 }
 
-func oldData(s *elf.Section, size uint64) ([]byte, error) {
-	z, err := zlib.NewReader(io.NewSectionReader(s, 12, int64(min(s.FileSize, maxDebug))-12))
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer // grows with what is there, not with what the head says
-	n, err := io.Copy(&b, io.LimitReader(z, int64(size)+1))
-	if err == nil && uint64(n) != size {
-		err = fmt.Errorf("it has %d bytes, its head says %d", n, size)
-	}
-	return b.Bytes(), err
+func oldReader(s *elf.Section) (io.Reader, error) {
+	return zlib.NewReader(io.NewSectionReader(s, 12, int64(min(s.FileSize, maxDebug))-12))
 }

@@ -61,7 +61,7 @@ func (img *image) simple(t *table, o Options, base int64) (*simples, error) {
 	case err != nil && old != nil:
 		// The code is what it was, so what an earlier link found holds.
 		s.warnings = nil
-		return s, s.keep(old, foreign, base)
+		return s, s.keep(img, old, foreign, base)
 	case errors.Is(err, errNoDebug):
 		s.unseen = "its simple markers, if it has any, have no records: " + err.Error() + " (-ldflags=-w and -s leave it out); strip the program after it is linked instead"
 		if o.Simple {
@@ -115,7 +115,7 @@ func (img *image) simple(t *table, o Options, base int64) (*simples, error) {
 		}
 		return s, nil
 	}
-	return s, s.keep(doc, foreign, base)
+	return s, s.keep(img, doc, foreign, base)
 }
 
 // simpleSections returns what an earlier link wrote, nil for nothing, and the records of C code.
@@ -140,8 +140,9 @@ func (img *image) simpleSections(t *table) (old *simplesection.Document, foreign
 }
 
 // keep makes the sections of a document.
-func (s *simples) keep(doc *simplesection.Document, foreign []byte, base int64) error {
+func (s *simples) keep(img *image, doc *simplesection.Document, foreign []byte, base int64) error {
 	doc.BaseSize, doc.Foreign = base, int64(len(foreign))
+	doc.Go, doc.Goid = img.goVer, max(0, img.goidOffset())
 	records := foreign
 	for _, m := range doc.Markers {
 		var err error

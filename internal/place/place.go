@@ -137,7 +137,7 @@ func (fl *flow) cheapest(address uint64) uint64 {
 // is one too: kernels from Linux 6.18 to 7.1 write below the stack pointer for it. See
 // tracer.ErrRedZone.
 func (in *instruction) isNop5() bool {
-	return in.size == 5 && (isNop(in.code) || in.code[0] == 0xe9 && in.target == in.address+5)
+	return in.size == 5 && NopLength(in.code) == 5
 }
 
 // judge decides about one candidate.

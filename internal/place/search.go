@@ -58,14 +58,17 @@ func (s *search) given() error {
 		}
 	}
 	err := s.f.UnitsAt(addresses, func(u *debuginfo.Unit, e *dwarf.Entry, mine []uint64) error {
-		lines, err := s.lines(e)
-		if err != nil {
-			return err
-		}
 		var candidates []candidate
 		for _, a := range mine {
 			candidates = append(candidates, at[a]...)
 			delete(at, a)
+		}
+		var lines *debuginfo.Lines // of no use for places that are proven
+		if slices.ContainsFunc(candidates, func(c candidate) bool { return !c.mark.Proven }) {
+			var err error
+			if lines, err = s.lines(e); err != nil {
+				return err
+			}
 		}
 		return s.unit(u, e, lines, candidates)
 	})
@@ -218,7 +221,7 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 	}
 }
 
-var errNoScope = errors.New("optimized out: of the marker's function nothing is left there that would have variables")
+var errNoScope = errors.New("of the marker's function nothing is left there that would have variables")
 
 // sole refuses rows of one marker that follow each other in a straight line: gcc has several rows
 // for one statement, and a loop that is unrolled has them too.

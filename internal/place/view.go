@@ -12,7 +12,7 @@ type rows struct{ *debuginfo.Lines }
 // maxLooks bounds how many rows are looked at for the markers of a unit.
 const maxLooks = 1 << 32
 
-var errCopies = errors.New("optimized out: several passes of the marker share this instruction, and it is not known which is which")
+var errCopies = errors.New("several passes of the marker share this instruction, and it is not known which is which")
 
 var noViews = [2]int{NoView, NoView}
 

@@ -24,7 +24,12 @@ type Document struct {
 	// BaseSize is the size in bytes of the file before link: what relinking cuts back to.
 	BaseSize int64 `json:"base_size"`
 	// Foreign is how many bytes of Section are C code's. Link's records follow them.
-	Foreign int64   `json:"foreign"`
+	Foreign int64 `json:"foreign"`
+	// Go is the Go version that built the program.
+	Go string `json:"go,omitempty"`
+	// Goid is the offset in bytes of the goroutine's number in the runtime's g, which R14
+	// points to in all of Go's code; 0 when link could not tell.
+	Goid    int     `json:"goid,omitempty"`
 	Markers Markers `json:"markers"`
 }
 
@@ -77,13 +82,20 @@ const (
 
 var rules = []Rule{Nowhere, Anchor, Call, Next, End}
 
+// Places are where the markers of a file are that waymark link wrote.
+type Places struct {
+	Of   map[Record]Place
+	Go   string // as in Document
+	Goid int
+}
+
 // ReadPlaces returns where the markers of an ELF file are that waymark link wrote. Other
 // markers of the file, those of C and C++, are not among them: they are found by file and line.
-func ReadPlaces(path string) (map[Record]Place, error) {
+func ReadPlaces(path string) (*Places, error) {
 	data, err := sdt.ReadSection(path, PlaceSection, MaxSize)
 	switch {
 	case errors.Is(err, sdt.ErrNoSection):
-		return nil, nil
+		return &Places{}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -91,9 +103,9 @@ func ReadPlaces(path string) (map[Record]Place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("section %s of %s: %w", PlaceSection, path, err)
 	}
-	places := make(map[Record]Place, len(d.Markers))
+	places := &Places{Of: make(map[Record]Place, len(d.Markers)), Go: d.Go, Goid: d.Goid}
 	for _, m := range d.Markers {
-		places[m.Record] = m.Place
+		places.Of[m.Record] = m.Place
 	}
 	return places, nil
 }

@@ -122,7 +122,7 @@ func (fr *Frame) InScope() []Variable {
 		for _, e := range s.Variables {
 			name := fr.unit.nameOf(e)
 			plain := strings.TrimPrefix(name, "&")
-			if name == "" || seen[plain] || fr.below(e) {
+			if name == "" || name[0] == '~' || seen[plain] || fr.below(e) { // Go's results without a name are ~r0, ~r1
 				continue
 			}
 			seen[plain] = true

@@ -98,7 +98,9 @@ func (u *unitInfo) resolve(at dwarf.Offset, depth int) (*Type, error) {
 	case dwarf.TagArrayType:
 		err = t.array(u, e, depth)
 	case dwarf.TagSubroutineType:
-		t.Name = or(t.Name, "function")
+		if t.Name = or(t.Name, "function"); u.isGo { // a pointer to a closure
+			t.Class, t.Size = Pointer, 8
+		}
 	default:
 		t.Name = or(t.Name, "unknown")
 	}
