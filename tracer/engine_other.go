@@ -26,6 +26,8 @@ func newEvents(Target, []*Marker, Options) (events, error) { return nil, errPlat
 
 func newKernelTracepoints([]string, Options) (kernelTracepoints, error) { return nil, errPlatform }
 
+func kernelTracepointNames(string) ([]string, error) { return nil, errPlatform }
+
 func (*Marker) resolve([]string, []error) (*Marker, error) { return nil, errPlatform }
 
 func awaitPatched(context.Context, Target, []*Marker) error { return errPlatform }

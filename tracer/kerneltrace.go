@@ -7,6 +7,7 @@ import "context"
 type KernelTracer struct{ engine kernelTracepoints }
 
 type kernelTracepoints interface {
+	all() []*Marker
 	next(context.Context) (*Event, error)
 	lostByCPU() ([]uint64, error)
 	stop() error
@@ -23,6 +24,13 @@ func TraceKernel(patterns []string, o *Options) (*KernelTracer, error) {
 	}
 	return &KernelTracer{engine}, nil
 }
+
+// KernelTracepoints returns the names, GROUP:NAME, of the tracepoints that a pattern selects. There being none is an
+// error, and so is that this process may not look.
+func KernelTracepoints(pattern string) ([]string, error) { return kernelTracepointNames(pattern) }
+
+// Markers returns what events are of, in no order.
+func (t *KernelTracer) Markers() []*Marker { return t.engine.all() }
 
 // Next is Tracer.Next.
 func (t *KernelTracer) Next(ctx context.Context) (*Event, error) { return t.engine.next(ctx) }

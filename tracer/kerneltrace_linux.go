@@ -26,23 +26,12 @@ type tracepoints struct {
 }
 
 func newKernelTracepoints(patterns []string, o Options) (kernelTracepoints, error) {
-	const what = "tracing the kernel's tracepoints"
-	where, err := tracefs.Find()
-	if err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			return nil, &PermissionError{Op: what, Hint: "run as root", Err: err}
-		}
-		return nil, fmt.Errorf("%s: %w", what, err)
-	}
 	t := &tracepoints{comms: comms{}}
 	seen := map[string]bool{}
 	var points []bpf.Tracepoint
 	for _, pattern := range patterns {
-		records, err := where.Tracepoints(pattern)
+		records, err := kernelRecords(pattern)
 		if err != nil {
-			if errors.Is(err, fs.ErrPermission) {
-				return nil, &PermissionError{Op: what, Hint: "run as root", Err: err}
-			}
 			return nil, err
 		}
 		for _, r := range records {
@@ -53,13 +42,40 @@ func newKernelTracepoints(patterns []string, o Options) (kernelTracepoints, erro
 			}
 		}
 	}
+	var err error
 	if t.TracepointReader, err = bpf.NewTracepointReader(points, o.BufferSize); err != nil {
 		if errors.Is(err, fs.ErrPermission) {
-			return nil, &PermissionError{Op: what, Capability: "CAP_BPF and CAP_PERFMON", Hint: "run as root", Err: err}
+			return nil, &PermissionError{Op: tracingTracepoints, Capability: "CAP_BPF and CAP_PERFMON", Hint: "run as root", Err: err}
 		}
-		return nil, fmt.Errorf("%s: %w", what, err)
+		return nil, fmt.Errorf("%s: %w", tracingTracepoints, err)
 	}
 	return t, nil
+}
+
+const tracingTracepoints = "tracing the kernel's tracepoints"
+
+// kernelRecords returns what the kernel says of the tracepoints that a pattern selects.
+func kernelRecords(pattern string) ([]*tracefs.Record, error) {
+	where, err := tracefs.Find()
+	if err != nil {
+		err = fmt.Errorf("%s: %w", tracingTracepoints, err)
+	}
+	var all []*tracefs.Record
+	if err == nil {
+		all, err = where.Tracepoints(pattern)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, &PermissionError{Op: tracingTracepoints, Hint: "run as root", Err: err}
+	}
+	return all, err
+}
+
+func kernelTracepointNames(pattern string) (names []string, err error) {
+	records, err := kernelRecords(pattern)
+	for _, r := range records {
+		names = append(names, r.Group+":"+r.Name)
+	}
+	return names, err
 }
 
 // recordMarker is what events of a tracepoint are of.
@@ -149,6 +165,7 @@ func recordValue(f *tracefs.RecordField, k field.Kind, record, located []byte, m
 	return Value{Text: bytes.Clone(b), Len: length}
 }
 
+func (t *tracepoints) all() []*Marker               { return t.markers }
 func (t *tracepoints) lostByCPU() ([]uint64, error) { return t.LostByCPU() }
 func (t *tracepoints) stop() error                  { return t.Stop() }
 func (t *tracepoints) close() error                 { return t.Close() }

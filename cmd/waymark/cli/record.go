@@ -61,6 +61,7 @@ func newRecordCommand(env *Env) *cobra.Command {
 			if err := o.check(cmd); err != nil {
 				return err
 			}
+			sel.kernel = &o.kernel
 			if o.flight > 0 || o.named != "" {
 				return runFlight(env, cmd, &o, sel)
 			}

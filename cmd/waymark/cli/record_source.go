@@ -64,26 +64,3 @@ func (tracepointSource) Ended() <-chan struct{} { return nil }
 func (tracepointSource) Skipped() []*tracer.SiteError { return nil }
 
 func (k tracepointSource) losses(c *recording.Channel) error { return tellLosses(c, k.LostByCPU) }
-
-// sources attaches the engines that the options ask for.
-func (s *session) sources(o *recordOptions) ([]recordSource, error) {
-	events, err := tracer.Trace(s.target, s.markers, &tracer.Options{
-		Where: o.where, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer), UserCounters: bool(o.refcount), Later: s.later,
-	})
-	if err != nil {
-		return nil, err
-	}
-	all := []recordSource{kernelSource{events}}
-	if s.target.Engine == tracer.EngineAgent {
-		all[0] = agentSource{kernelSource{events}}
-	}
-	if len(o.kernel) > 0 {
-		kernel, err := tracer.TraceKernel(o.kernel, &tracer.Options{BufferSize: int(o.buffer)})
-		if err != nil {
-			events.Close()
-			return nil, err
-		}
-		all = append(all, tracepointSource{kernel})
-	}
-	return all, nil
-}

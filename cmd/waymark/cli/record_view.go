@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,13 +126,13 @@ func (s *session) circumstances() []ctf.EnvEntry {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		env = append(env, recording.Text("tracer_version", info.Main.Version))
 	}
-	for i, f := range files(s.markers) {
+	for i, f := range files(append(slices.Clone(s.markers), s.byAgents...)) {
 		env = append(env, recording.Text(fmt.Sprintf("executable_%d", i), f.Path))
 		if f.BuildID != "" {
 			env = append(env, recording.Text(fmt.Sprintf("build_id_%d", i), f.BuildID))
 		}
 	}
-	for i, pid := range s.target.PIDs {
+	for i, pid := range append(slices.Clone(s.target.PIDs), s.agents.PIDs...) {
 		env = append(env, recording.Number(fmt.Sprintf("pid_%d", i), int64(pid)))
 	}
 	return env

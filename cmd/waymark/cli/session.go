@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/waymark-trace/waymark/tracer"
@@ -35,6 +36,12 @@ type session struct {
 	exited  chan struct{} // closed when the command ended
 	result  error         // of its Wait, to be read after that
 
+	// Of a recording: who is looked at by another engine than target, the markers there, and what
+	// else is recorded, in words.
+	agents   tracer.Target
+	byAgents []*tracer.Marker
+	beside   []string
+
 	process processes // of -p
 	later   *tracer.Later
 	json    *output         // nil without --json
@@ -50,6 +57,9 @@ func (e *Env) openSession(ctx context.Context, sel *selection) (*session, error)
 	if s.target.Engine, err = sel.engine.choose(sel.target); err != nil {
 		return nil, err
 	}
+	if err := s.divide(sel); err != nil {
+		return nil, err
+	}
 	if argv := sel.target.Command; len(argv) > 0 {
 		if err := s.startCommand(ctx, argv); err != nil {
 			return nil, err
@@ -59,8 +69,11 @@ func (e *Env) openSession(ctx context.Context, sel *selection) (*session, error)
 	s.process = openProcesses(sel.target.PIDs)
 	s.later = s.newLater(sel)
 	done := e.progress("reading the markers of %s", s.named)
-	all, err := tracer.Find(ctx, s.target)
+	all, err := s.find(ctx)
 	done()
+	if err == nil {
+		err = sel.chooseKernel(all)
+	}
 	if err == nil {
 		s.markers, err = s.choose(sel, all)
 	}
@@ -71,6 +84,7 @@ func (e *Env) openSession(ctx context.Context, sel *selection) (*session, error)
 	e.warnProblems(s.markers, false)
 	e.warnUnavailable(s.markers)
 	e.warnNoPlace(s.markers)
+	s.part()
 	return s, nil
 }
 
@@ -143,6 +157,9 @@ func (s *session) begin(ctx context.Context, skipped []*tracer.SiteError, limit 
 		}
 		s.env.message("attached to %s in %s; Ctrl-C ends it", s.attachedTo(skipped), s.where())
 	}
+	if len(s.beside) > 0 {
+		s.env.message("and to %s", strings.Join(s.beside, ", and to "))
+	}
 	ends := make(chan end, 1)
 	go s.watch(ctx, limit, out, ends)
 	return ends, nil
@@ -155,6 +172,8 @@ func (s *session) where() string {
 		return "every process that maps " + s.named
 	case s.target.Follow:
 		return s.named + " and its children"
+	case len(s.target.PIDs) > 0: // of a recording not all of them
+		return pidsText(s.target.PIDs)
 	}
 	return s.named
 }

@@ -21,21 +21,28 @@ type selection struct {
 	patterns []string
 	engine   engineFlag
 	where    string // of --where; without patterns it chooses the markers that have its fields
+	// kernel is what the patterns choose of the kernel's tracepoints; nil but of a recording, which can have them.
+	kernel *[]string
 }
 
 // named says what the target is, in a message.
 func (s *selection) named() string {
 	switch {
-	case len(s.target.PIDs) == 1:
-		return fmt.Sprintf("process %d", s.target.PIDs[0])
-	case len(s.target.PIDs) > 1:
-		return "processes " + pidList(s.target.PIDs)
+	case len(s.target.PIDs) > 0:
+		return pidsText(s.target.PIDs)
 	case len(s.target.Command) > 0:
 		return s.target.Command[0]
 	case s.target.Path != "":
 		return s.target.Path
 	}
 	return "any running process"
+}
+
+func pidsText(pids []int) string {
+	if len(pids) == 1 {
+		return fmt.Sprintf("process %d", pids[0])
+	}
+	return "processes " + pidList(pids)
 }
 
 // parseSelection sorts the arguments of a command: -p PID or the first of them or what

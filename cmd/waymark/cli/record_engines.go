@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// divide has each process of a recording looked at by the engine that suits it, where nobody says which: those in s.target by
+// the kernel's, those in s.agents through their agents.
+func (s *session) divide(sel *selection) error {
+	if sel.engine != "" && sel.engine != engineAuto || sel.target.Follow || len(sel.target.PIDs) < 2 || sel.kernel == nil {
+		return nil
+	}
+	var kernel, agents []int
+	for _, pid := range sel.target.PIDs {
+		e, err := tracer.ChooseEngine(tracer.Target{PID: pid})
+		switch {
+		case err != nil:
+			return err
+		case e == tracer.EngineAgent:
+			agents = append(agents, pid)
+		default:
+			kernel = append(kernel, pid)
+		}
+	}
+	if len(kernel) > 0 && len(agents) > 0 {
+		s.target = tracer.Target{PIDs: kernel, Engine: tracer.EngineKernel}
+		s.agents = tracer.Target{PIDs: agents, Engine: tracer.EngineAgent}
+	}
+	return nil
+}
+
+// find returns the markers of all processes.
+func (s *session) find(ctx context.Context) ([]*tracer.Marker, error) {
+	all, err := tracer.Find(ctx, s.target)
+	if err != nil || len(s.agents.PIDs) == 0 {
+		return all, err
+	}
+	of, err := tracer.Find(ctx, s.agents)
+	s.byAgents = of
+	return append(all, of...), err
+}
+
+// part takes from the markers that were chosen those that are looked at through agents.
+func (s *session) part() {
+	s.byAgents = slices.DeleteFunc(s.byAgents, func(m *tracer.Marker) bool { return !slices.Contains(s.markers, m) })
+	s.markers = slices.DeleteFunc(s.markers, func(m *tracer.Marker) bool { return slices.Contains(s.byAgents, m) })
+	if len(s.markers) == 0 && len(s.byAgents) > 0 { // the kernel has none of them
+		s.target, s.markers, s.agents, s.byAgents = s.agents, s.byAgents, tracer.Target{}, nil
+		s.later = nil
+	}
+}
+
+// sources attaches the engines that the options ask for.
+func (s *session) sources(o *recordOptions) (all []recordSource, err error) {
+	defer func() {
+		if err != nil {
+			for _, source := range all {
+				err = errors.Join(err, source.Close())
+			}
+			all = nil
+		}
+	}()
+	options := func() *tracer.Options {
+		return &tracer.Options{Where: o.where, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer), UserCounters: bool(o.refcount)}
+	}
+	add := func(t tracer.Target, markers []*tracer.Marker, options *tracer.Options) error {
+		events, err := tracer.Trace(t, markers, options)
+		switch {
+		case err != nil:
+			return err
+		case t.Engine == tracer.EngineAgent:
+			all = append(all, agentSource{kernelSource{events}})
+		default:
+			all = append(all, kernelSource{events})
+		}
+		return nil
+	}
+	first := options()
+	first.Later = s.later
+	if err := add(s.target, s.markers, first); err != nil {
+		return all, err
+	}
+	if len(s.byAgents) > 0 {
+		if err := add(s.agents, s.byAgents, options()); err != nil {
+			return all, err
+		}
+		s.beside = append(s.beside, fmt.Sprintf("%s in %s, through its agent", plural(len(s.byAgents), "marker"), pidsText(s.agents.PIDs)))
+	}
+	if len(o.kernel) > 0 {
+		kernel, err := tracer.TraceKernel(o.kernel, &tracer.Options{BufferSize: int(o.buffer)})
+		if err != nil {
+			return all, err
+		}
+		all = append(all, tracepointSource{kernel})
+		s.beside = append(s.beside, tracepointsText(kernel.Markers()))
+	}
+	return all, nil
+}
