@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/filter"
+	"github.com/waymark-trace/waymark/internal/headroom"
 	"github.com/waymark-trace/waymark/internal/recorder"
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/internal/rundir"
@@ -108,6 +109,9 @@ func (ss *sessions) start(self rundir.Process, c *client, r wire.Session) (*sess
 // begin is start where nothing is against it. ss.mu is held.
 func (ss *sessions) begin(c *client, r wire.Session, mode ring.Mode) (*session, *os.File, error) {
 	file := r.Name + rundir.RingSuffix
+	if err := ss.fits(r.Size); err != nil {
+		return nil, nil, err
+	}
 	if err := ss.dir.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) { // of an earlier agent of this process
 		return nil, nil, err
 	}
@@ -131,6 +135,25 @@ func (ss *sessions) begin(c *client, r wire.Session, mode ring.Mode) (*session, 
 	}
 	ss.all = append(ss.all, s)
 	return s, f, nil
+}
+
+// fits refuses rings that would take more than half of the memory that is left, where they are memory: the
+// kernel would not refuse them, but kill the program.
+func (ss *sessions) fits(size int64) error {
+	if !ss.dir.InMemory() {
+		return nil
+	}
+	left, of, err := headroom.Bytes()
+	if err != nil || size <= left/2 {
+		return nil // what is not known is no reason not to record
+	}
+	whose := "the machine"
+	if of != "" {
+		whose = "the cgroup " + of
+	}
+	e := refuse(wire.Limited, "rings of %d bytes: of the memory of %s %d bytes are left, half of which may become rings", size, whose, left)
+	e.Hint = fmt.Sprintf("smaller rings: --flight %dK, or --buffer", max(left/2, 1<<10)>>10)
+	return e
 }
 
 // explain turns what the recorder says into a refusal.

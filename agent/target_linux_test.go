@@ -100,6 +100,8 @@ func target() {
 					panic("it was asked to")
 				}
 			}
+		case "eat": // and be killed for it
+			eat(os.Getenv("WAYMARK_TEST_PROGRESS"))
 		case "idle": // long enough for whatever runs now and then
 			time.Sleep(300 * time.Millisecond)
 		}

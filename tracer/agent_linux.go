@@ -77,7 +77,7 @@ func agentError(err error) error {
 	case wire.Unsupported:
 		return fmt.Errorf("%w: %w", ErrNotSupported, e)
 	}
-	return e
+	return &AgentError{Hint: e.Hint, Err: e}
 }
 
 // each asks for a list.

@@ -33,6 +33,16 @@ var (
 	ErrPath = tracefs.ErrPath
 )
 
+// AgentError says why an agent has refused what it was asked for. Nothing was changed then.
+type AgentError struct {
+	Hint string // what to do about it, "" for nothing
+	Err  error
+}
+
+func (e *AgentError) Error() string { return e.Err.Error() }
+
+func (e *AgentError) Unwrap() error { return e.Err }
+
 // SiteError says why a site was left out when its marker was attached to.
 type SiteError struct {
 	Marker *Marker

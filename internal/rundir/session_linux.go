@@ -78,6 +78,16 @@ func (d *Dir) Rings(p Process) (rings *Dir, dead bool, err error) {
 	return rings, dead, nil
 }
 
+// InMemory reports whether what is in the directory takes memory, and not room on a disk.
+func (d *Dir) InMemory() bool {
+	var s unix.Statfs_t
+	if err := unix.Fstatfs(int(d.f.Fd()), &s); err != nil {
+		return true // as it usually is
+	}
+	kind := uint32(s.Type) // which some platforms have as a signed one
+	return kind == unix.TMPFS_MAGIC || kind == unix.RAMFS_MAGIC
+}
+
 // Ring is a ring file.
 type Ring struct {
 	Session  string

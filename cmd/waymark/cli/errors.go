@@ -43,6 +43,7 @@ func explain(err error) (text, hint string) {
 		noMatch    *tracer.NoMatchError
 		where      *tracer.WhereError
 		noField    *tracer.NoFieldError
+		refused    *tracer.AgentError
 	)
 	switch text = err.Error(); {
 	case errors.As(err, &own):
@@ -51,6 +52,8 @@ func explain(err error) (text, hint string) {
 		return text, wrong.hint
 	case errors.Is(err, tracer.ErrNoAgent):
 		return text, agentHint
+	case errors.As(err, &refused):
+		return text, refused.Hint
 	case errors.As(err, &permission):
 		return text, permissionHint(permission)
 	case errors.As(err, &noMatch):
