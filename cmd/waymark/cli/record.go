@@ -14,8 +14,10 @@ time, also when waymark is killed, which loses the last second, or when the disk
 ends the recording. docs/record.md says what a trace holds.
 
 Patterns, targets, --where, --str, Ctrl-C, -d and what -- COMMAND means are as with trace.
---kernel adds tracepoints of the kernel, such as sched:sched_switch or 'irq:*', of all processes and on
-the same clock; their events are named kernel:sched:sched_switch.
+A pattern that no marker has and a tracepoint of the kernel does, such as sched:sched_switch, adds that, of all processes
+and on the same clock; --kernel does so in any case. Their events are named kernel:sched:sched_switch.
+
+Of several processes each is looked at by the engine that suits it, and one trace has them all.
 
 Without -o it makes a directory waymark-DATE-TIME; one that holds something is refused.
 
@@ -30,7 +32,7 @@ const recordExample = `  waymark record -p 1234 -o trace 'http:*'     some marke
   waymark record -d 10s -p 12,34               ten seconds of two processes
   waymark record -o trace -- ./server          from the first instruction on
   waymark record --flight 64M -p 1234          keep the newest events until something goes wrong
-  waymark record --kernel sched:sched_switch -p 1234
+  waymark record -p 1234 'http:*' sched:sched_switch
                                                and who runs on each CPU
   waymark report trace                         print what was recorded
   babeltrace2 trace                            so does another tool`
