@@ -110,6 +110,7 @@ func perf(t *testing.T, cache string, args ...string) string {
 }
 
 func checkPerf(t *testing.T, path string, sites map[string]sdt.Site) {
+	peer.KernelEvents(t)
 	cache := t.TempDir()
 	perf(t, cache, "buildid-cache", "--add", path)
 	list := perf(t, cache, "list", "sdt")

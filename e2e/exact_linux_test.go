@@ -34,6 +34,7 @@ func TestEveryHitIsCounted(t *testing.T) {
 				}
 			})
 			t.Run("perf", func(t *testing.T) {
+				peer.KernelEvents(t)
 				cache := t.TempDir()
 				perf(t, cache, "buildid-cache", "--add", path)
 				t.Cleanup(func() { perf(t, cache, "probe", "-q", "-d", "sdt_kinds:*") })

@@ -20,7 +20,7 @@ import (
 // needTracefs returns where it is mounted.
 func needTracefs(t *testing.T) string {
 	t.Helper()
-	peer.Root(t)
+	peer.KernelEvents(t)
 	fs, err := tracefs.Find()
 	if err != nil {
 		t.Skip(err)
