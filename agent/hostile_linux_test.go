@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,15 +27,22 @@ func connect(t *testing.T, socket string) net.Conn {
 
 const hello = `{"do":"hello","version":1}` + "\n"
 
-// talk sends bytes and returns what comes back until the agent closes, or says nothing for a while.
-func talk(t *testing.T, socket, say string) string {
+// talk sends bytes and returns what comes back until there is what is wanted, or the agent closes.
+func talk(t *testing.T, socket, say, want string) string {
 	t.Helper()
 	c := connect(t, socket)
 	defer c.Close()
 	io.WriteString(c, say)
-	c.SetReadDeadline(time.Now().Add(time.Second))
-	b, _ := io.ReadAll(io.LimitReader(c, 1<<20))
-	return string(b)
+	c.SetReadDeadline(time.Now().Add(2 * time.Minute))
+	var all []byte
+	b := make([]byte, 4096)
+	for want == "" || !bytes.Contains(all, []byte(want)) {
+		n, err := c.Read(b)
+		if all = append(all, b[:n]...); err != nil || len(all) > 1<<20 {
+			break
+		}
+	}
+	return string(all)
 }
 
 // Garbage is refused, with a reason where there is one to hear it.
@@ -56,7 +64,7 @@ func TestGarbage(t *testing.T) {
 		{hello + `{"do":"disarm","names":["target:worked"]}` + "\n", "this connection has not armed it"},
 		{hello + "\x00\xff\n", "process"},
 	} {
-		if got := talk(t, socket, tt.say); !strings.Contains(got, tt.want) {
+		if got := talk(t, socket, tt.say, tt.want); !strings.Contains(got, tt.want) {
 			t.Errorf("after %.60q: %.200q, want %q", tt.say, got, tt.want)
 		}
 	}
@@ -67,7 +75,7 @@ func TestGarbage(t *testing.T) {
 func settled(t *testing.T, p *program, before state) {
 	t.Helper()
 	var s state
-	for range 1000 {
+	for range 12_000 {
 		s = p.ask("look")
 		// The runtime's poller, two files, is there from the first connection on.
 		if s.Goroutines <= before.Goroutines && s.Files <= before.Files+2 && !s.Armed {
@@ -76,7 +84,7 @@ func settled(t *testing.T, p *program, before state) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if s.Goroutines > before.Goroutines || s.Files > before.Files+2 || s.Sockets > before.Sockets || s.Armed {
-		t.Errorf("before %+v, after 10 s %+v", before, s)
+		t.Errorf("before %+v, after two minutes %+v", before, s)
 	}
 	if s.RSS > before.RSS+16<<10 {
 		t.Errorf("%d KiB resident before, %d after", before.RSS, s.RSS)
@@ -172,7 +180,8 @@ func TestTooManyConnections(t *testing.T) {
 			t.Fatalf("connection %d: %v", i, err)
 		}
 	}
-	if got := talk(t, socket, hello); !strings.Contains(got, "16 connections, as many as an agent takes") {
+	const want = "16 connections, as many as an agent takes"
+	if got := talk(t, socket, hello, want); !strings.Contains(got, want) {
 		t.Errorf("the 17th: %q", got)
 	}
 }
@@ -192,20 +201,25 @@ func TestBudget(t *testing.T) {
 		}
 	}()
 	answered := 0
-	c.SetReadDeadline(time.Now().Add(3 * time.Second))
+	began := time.Now()
 	b := make([]byte, 64<<10)
-	for {
+	for took := time.Duration(0); took < 3*time.Second; took = time.Since(began) {
+		c.SetReadDeadline(began.Add(3 * time.Second))
+		if answered == 0 { // on a busy machine the first one may take longer
+			c.SetReadDeadline(began.Add(2 * time.Minute))
+		}
 		n, err := c.Read(b)
 		answered += bytes.Count(b[:n], []byte("\n"))
-		if err != nil {
-			break
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal(err)
 		}
 	}
-	// An unlimited agent uses all of one processor.
 	used := cpuTime(t, p.cmd.Process.Pid)
-	t.Logf("%d answers, %v of processor time", answered, used)
-	if used > 1800*time.Millisecond { // half a second is saved, and a twentieth of three
-		t.Errorf("%v of processor time for a client in three seconds", used)
+	took := time.Since(began)
+	t.Logf("%d answers, %v of processor time in %v", answered, used, took)
+	// Half a second is saved, and a twentieth of the time. An unlimited agent uses all of one processor.
+	if used > took/20+1650*time.Millisecond {
+		t.Errorf("%v of processor time for a client in %v", used, took)
 	}
 	if answered == 0 {
 		t.Error("no answer at all")

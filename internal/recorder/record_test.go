@@ -2,6 +2,8 @@ package recorder_test
 
 import (
 	"errors"
+	"slices"
+	"sort"
 	"strings"
 	"testing"
 
@@ -53,7 +55,9 @@ func events(t *testing.T, s *recorder.Session) (all []ring.Record, values [][]ri
 			for i := range v {
 				v[i].Text = append([]byte(nil), v[i].Text...)
 			}
-			all, values = append(all, *rec), append(values, v)
+			// A goroutine may have gone from one P, and ring, to another.
+			at := sort.Search(len(all), func(i int) bool { return all[i].Monotonic > rec.Monotonic })
+			all, values = slices.Insert(all, at, *rec), slices.Insert(values, at, v)
 		}
 	}
 	return all, values
