@@ -54,6 +54,9 @@ func TestScripts(t *testing.T) {
 				t.Skip("runs for seconds")
 			}
 			peer.Root(t)
+			if verb == "probe" {
+				peer.KernelEvents(t)
+			}
 			runScript(t, verb, compileTick(t))
 		})
 	}
@@ -93,8 +96,9 @@ func runScript(t *testing.T, verb, bin string) {
 			return goEnvironment(e)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"waitfor":   waitFor,
-			"jsonlines": jsonLines,
+			"waitfor":    waitFor,
+			"eventually": eventually,
+			"jsonlines":  jsonLines,
 		},
 	})
 }
@@ -111,19 +115,44 @@ func goEnvironment(e *testscript.Env) error {
 	return nil
 }
 
+// scriptPatience is how long a script waits for what another process does: longer than any machine takes.
+const scriptPatience = 3 * time.Minute
+
 // waitFor waits until a file has a line that matches a pattern: waitfor FILE PATTERN.
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: waitfor FILE PATTERN")
 	}
-	pattern := regexp.MustCompile(args[1])
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	await(ts, args[1], func() string {
 		data, err := os.ReadFile(ts.MkAbs(args[0]))
-		if err == nil && pattern.Match(data) {
+		if err != nil {
+			return ""
+		}
+		return string(data)
+	})
+}
+
+// eventually runs a command until it prints a line that matches a pattern: eventually PATTERN COMMAND….
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: eventually PATTERN COMMAND…")
+	}
+	await(ts, args[0], func() string {
+		ts.Exec(args[1], args[2:]...) // it may well fail at first
+		return ts.ReadFile("stdout")
+	})
+}
+
+// await calls a function until what it returns matches a pattern.
+func await(ts *testscript.TestScript, pattern string, text func() string) {
+	matches := regexp.MustCompile("(?m)" + pattern).MatchString
+	for deadline := time.Now().Add(scriptPatience); ; time.Sleep(10 * time.Millisecond) {
+		got := text()
+		if matches(got) {
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("%s: no %s in 20 s: %v\n%s", args[0], args[1], err, data)
+			ts.Fatalf("no %s in %v:\n%s", pattern, scriptPatience, got)
 		}
 	}
 }
