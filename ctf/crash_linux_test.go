@@ -33,7 +33,7 @@ func TestKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 			if info, err := os.Stat(filepath.Join(dir, "channel_0")); err == nil && info.Size() > 0 {
 				break
 			} else if time.Now().After(deadline) {

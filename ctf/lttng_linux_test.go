@@ -41,7 +41,7 @@ func newLTTng(t *testing.T) *lttng {
 		_ = daemon.Process.Signal(syscall.SIGTERM)
 		_ = daemon.Wait()
 	})
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		if err := l.command("lttng", "--no-sessiond", "list").Run(); err == nil {
 			return l
 		} else if time.Now().After(deadline) {

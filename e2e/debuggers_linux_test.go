@@ -89,7 +89,7 @@ func (d *debugged) code(t *testing.T) byte {
 // awaitCode waits for a byte at the site.
 func (d *debugged) awaitCode(t *testing.T, want byte) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); d.code(t) != want; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); d.code(t) != want; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the site has %#x, want %#x", d.code(t), want)
 		}
@@ -197,7 +197,7 @@ func debug(t *testing.T, cmd *exec.Cmd, count func(out string) int) func() int {
 			if err != nil {
 				t.Errorf("%s: %v", cmd.Path, err)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(3 * time.Minute):
 			cmd.Process.Kill()
 			<-ended
 			t.Errorf("%s does not end", cmd.Path)
@@ -255,7 +255,7 @@ func TestUprobesBesideOptimizedSite(t *testing.T) {
 		_, err := mem.ReadAt(b[:], int64(at))
 		return err == nil && b[0] == breakpoint
 	}
-	for end := time.Now().Add(30 * time.Second); !inserted(d.site-4) || !inserted(d.site+10); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !inserted(d.site-4) || !inserted(d.site+10); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("perf never attached\n%s", &out)
 		}

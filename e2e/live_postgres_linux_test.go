@@ -23,6 +23,29 @@ func (c *cluster) logged(from int, line string) [][]string {
 	return regexp.MustCompile(`(?m)^.*LOG:  `+line+`$`).FindAllStringSubmatch(c.log.String()[from:], -1)
 }
 
+// contend has one session wait for another's lock, as the server's log says. Where sessions take long to
+// begin, the first one's may be over before the second: then others try.
+func (c *cluster) contend(t *testing.T) {
+	t.Helper()
+	from := len(c.log.String())
+	for hold := time.Second; hold < time.Minute; hold *= 2 {
+		statement := fmt.Sprintf("BEGIN; LOCK TABLE pgbench_tellers; SELECT pg_sleep(%d); COMMIT", hold/time.Second)
+		first := make(chan struct{})
+		go func() {
+			defer close(first)
+			c.psql(t, statement)
+		}()
+		eventually(t, "the first session has begun", func() bool { return len(c.logged(from, "statement: "+regexp.QuoteMeta(statement))) > 0 })
+		time.Sleep(100 * time.Millisecond) // it is at the lock a moment after that
+		c.psql(t, "BEGIN; LOCK TABLE pgbench_tellers; COMMIT")
+		<-first
+		if len(c.logged(from, `.* still waiting for .*`)) > 0 {
+			return
+		}
+	}
+	t.Error("no session has waited for another's lock")
+}
+
 // What the server writes into its own log is what the tracers see: how many transactions,
 // which statements, who waited for which lock, what a checkpoint did.
 func TestLivePostgreSQL(t *testing.T) {
@@ -40,18 +63,7 @@ func TestLivePostgreSQL(t *testing.T) {
 
 	c.pgbench(t, 500)
 	for range 3 {
-		waited := len(c.logged(from, `.* still waiting for .*`))
-		first := make(chan struct{})
-		go func() {
-			defer close(first)
-			c.psql(t, "BEGIN; LOCK TABLE pgbench_tellers; SELECT pg_sleep(0.5); COMMIT")
-		}()
-		time.Sleep(100 * time.Millisecond)
-		c.psql(t, "BEGIN; LOCK TABLE pgbench_tellers; COMMIT")
-		<-first
-		if len(c.logged(from, `.* still waiting for .*`)) == waited {
-			t.Log("nobody waited: the sessions came one after the other")
-		}
+		c.contend(t)
 	}
 	for i := range 3 {
 		c.psql(t, fmt.Sprintf("UPDATE pgbench_tellers SET tbalance = %d", i))

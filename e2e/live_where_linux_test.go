@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/internal/peer"
@@ -68,14 +67,7 @@ func TestLiveWherePostgreSQL(t *testing.T) {
 		c.psql(t, fmt.Sprintf("UPDATE pgbench_branches SET bbalance = %d WHERE bid = 1", i))
 		c.psql(t, "SELECT 1")
 	}
-	first := make(chan struct{})
-	go func() {
-		defer close(first)
-		c.psql(t, "BEGIN; LOCK TABLE pgbench_tellers; SELECT pg_sleep(1); COMMIT")
-	}()
-	time.Sleep(200 * time.Millisecond)
-	c.psql(t, "BEGIN; LOCK TABLE pgbench_tellers; COMMIT")
-	<-first
+	c.contend(t)
 	c.psql(t, "SELECT 'the end'")
 	eventually(t, "the log is complete", func() bool { return len(c.logged(from, `statement: SELECT 'the end'`)) == 1 })
 

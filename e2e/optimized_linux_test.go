@@ -9,7 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -181,47 +181,50 @@ func TestOptimizedThatDoesNotFollow(t *testing.T) {
 func TestOptimizedUnderOthers(t *testing.T) {
 	peer.Root(t)
 	peer.Need(t, "perf", "bpftrace", "gdb")
+	peer.KernelEvents(t)
 	const passes = 10000
 	path := optimized(t, gobuild.Config{}, link.Options{})
 	cache := t.TempDir()
 	perf(t, cache, "buildid-cache", "--add", path)
 	t.Cleanup(func() { perf(t, cache, "probe", "-q", "-d", "sdt_kinds:*") })
 	perf(t, cache, "probe", "-q", "sdt_kinds:signed")
-	for name, other := range map[string]struct {
-		args  []string
-		count string
-	}{
-		"perf":     {[]string{"perf", "--buildid-dir", cache, "stat", "-x,", "-e", "sdt_kinds:signed", "-p"}, `(?m)^(\d+),,sdt_kinds:signed,`},
-		"bpftrace": {[]string{"bpftrace", "-e", "usdt:" + path + ":kinds:signed { @n = count() }", "-p"}, `@n: (\d+)`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := holdAllkinds(t, path, passes)
-			args := append(slices.Clone(other.args), fmt.Sprint(h.cmd.Process.Pid))
-			cmd := exec.Command(args[0], args[1:]...)
-			var out strings.Builder
-			cmd.Stdout, cmd.Stderr = &out, &out
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			raised := func() bool {
-				counters, err := h.markers[0].Counters(h.cmd.Process.Pid)
-				return err == nil && counters[0] > 0
-			}
-			for end := time.Now().Add(30 * time.Second); !raised(); time.Sleep(10 * time.Millisecond) {
-				if time.Now().After(end) {
-					cmd.Process.Kill()
-					t.Fatal("it never attached")
-				}
-			}
-			time.Sleep(300 * time.Millisecond)
-			h.mark(t, passes)
-			cmd.Process.Signal(os.Interrupt)
-			cmd.Wait() // perf's status is that of the signal
-			if m := regexp.MustCompile(other.count).FindStringSubmatch(out.String()); m == nil || m[1] != fmt.Sprint(passes) {
-				t.Errorf("counted %q of %d\n%s", m, passes, out.String())
-			}
-		})
+	// Each says something at intervals once it has begun.
+	patched := func(t *testing.T, h *holding, out *lockedBuffer, said string) {
+		t.Helper()
+		eventually(t, "it is attached", func() bool { return strings.Contains(out.String(), said) })
+		eventually(t, "the sites have followed", func() bool { return tracer.AwaitPatched(t.Context(), h.target, h.markers) == nil })
 	}
+	t.Run("perf", func(t *testing.T) {
+		h := holdAllkinds(t, path, passes)
+		cmd := exec.Command("perf", "--buildid-dir", cache, "stat", "-I", "50", "-x,", "-e", "sdt_kinds:signed", "-p", fmt.Sprint(h.cmd.Process.Pid))
+		var out lockedBuffer
+		cmd.Stderr = &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill() })
+		patched(t, h, &out, ",,sdt_kinds:signed,")
+		h.mark(t, passes)
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait() // its status is that of the signal
+		n := 0
+		for _, m := range regexp.MustCompile(`(?m)^ *[\d.]+,(\d+),,sdt_kinds:signed,`).FindAllStringSubmatch(out.String(), -1) {
+			count, _ := strconv.Atoi(m[1])
+			n += count
+		}
+		if n != passes {
+			t.Errorf("counted %d of %d\n%s", n, passes, out.String())
+		}
+	})
+	t.Run("bpftrace", func(t *testing.T) {
+		h := holdAllkinds(t, path, passes)
+		b := runBpftrace(t, h.cmd.Process.Pid, "usdt:"+path+":kinds:signed { @n = count() }")
+		patched(t, h, &b.out, "alive")
+		h.mark(t, passes)
+		if n := b.stop(t); n != fmt.Sprint(passes) {
+			t.Errorf("counted %s of %d", n, passes)
+		}
+	})
 	t.Run("gdb", func(t *testing.T) {
 		// A signal that comes while gdb steps over its breakpoint returns to it, and gdb counts that
 		// once more: no signals for preemption.

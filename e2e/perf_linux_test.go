@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 // perfRecord is a running perf record.
@@ -23,6 +25,7 @@ type perfRecord struct {
 // recordPerf starts one as its users do: perf's own copy of the notes, then events of the kernel.
 func recordPerf(t *testing.T, path string, pid int, markers []string) *perfRecord {
 	t.Helper()
+	peer.KernelEvents(t)
 	p := &perfRecord{cache: t.TempDir()}
 	p.data = filepath.Join(p.cache, "perf.data")
 	perf(t, p.cache, "buildid-cache", "--add", path)
@@ -62,7 +65,7 @@ func recordPerf(t *testing.T, path string, pid int, markers []string) *perfRecor
 	t.Cleanup(func() { control.Close(); p.cmd.Process.Kill(); p.cmd.Wait() })
 	commands.Close()
 	answer.Close()
-	answers.SetReadDeadline(time.Now().Add(20 * time.Second))
+	answers.SetReadDeadline(time.Now().Add(2 * time.Minute))
 	io.WriteString(control, "enable\n")
 	if _, err := io.ReadFull(answers, make([]byte, len("ack\n"))); err != nil {
 		t.Fatalf("perf record does not begin: %v\n%s", err, p.stderr.String())

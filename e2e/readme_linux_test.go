@@ -111,7 +111,7 @@ func TestDemo(t *testing.T) {
 				if err := errors.Join(os.Chmod(home, 0o777), os.Chmod(filepath.Dir(waymark(t)), 0o755)); err != nil {
 					t.Fatal(err)
 				}
-				cmd.Env = append(cmd.Env, "HOME="+home, "GOCACHE="+home+"/cache", "GOMODCACHE="+home+"/mod")
+				cmd.Env = append(cmd.Env, "HOME="+home, "TMPDIR="+home, "GOCACHE="+home+"/cache", "GOMODCACHE="+home+"/mod")
 			}
 			out, err := cmd.CombinedOutput()
 			if err != nil {

@@ -209,7 +209,7 @@ func (b *bpftrace) stop(t *testing.T) string {
 	exited := make(chan error, 1)
 	go func() { exited <- b.cmd.Wait() }()
 	for try := 0; ; try++ {
-		if try == 10 {
+		if try == 60 {
 			b.cmd.Process.Kill()
 			t.Errorf("bpftrace did not end: %v", <-exited)
 			break

@@ -242,7 +242,7 @@ func TestKernelHalf(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitKernel := func(want int) Point {
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			point := p.points()["marker points:start"]
 			if point.Kernel == want {
 				return point

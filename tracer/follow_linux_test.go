@@ -70,7 +70,7 @@ func TestFollowForks(t *testing.T) {
 			for _, ended := range []<-chan struct{}{c.Ended(), tr.Ended()} {
 				select {
 				case <-ended:
-				case <-time.After(10 * time.Second):
+				case <-time.After(2 * time.Minute):
 					t.Error("no end is told")
 				}
 			}

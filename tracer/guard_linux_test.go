@@ -47,7 +47,7 @@ func TestGuardKilled(t *testing.T) {
 	p := startTick(t, tick(t), 10)
 	target := Target{PID: p.pid()}
 	markers := mustFind(t, target, "loop2")
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 
 	kill := func() {

@@ -98,7 +98,7 @@ func (l *late) counters(pid int) (values []uint16) {
 func (l *late) await(what string, pid int, want ...uint16) {
 	l.t.Helper()
 	var got []uint16
-	for range 500 {
+	for range 12_000 {
 		if got = l.counters(pid); cmp.Equal(got, want) {
 			return
 		}

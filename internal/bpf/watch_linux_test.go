@@ -54,7 +54,7 @@ func watched(t *testing.T, script string, o WatchOptions) (*Watch, *Counter, *ex
 // another.
 func news(t *testing.T, w *Watch, self int) (all []string) {
 	t.Helper()
-	timer := time.AfterFunc(time.Minute, func() { w.reader.Close() })
+	timer := time.AfterFunc(3*time.Minute, func() { w.reader.Close() })
 	defer timer.Stop()
 	for {
 		n, err := w.Next()

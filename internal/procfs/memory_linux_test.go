@@ -35,7 +35,7 @@ func TestMemoryEndsWithExec(t *testing.T) {
 	}
 	defer m.Close()
 	before, err := ReadImage(pid, m)
-	for deadline := time.Now().Add(10 * time.Second); err == errImage && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(2 * time.Minute); err == errImage && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond) // Start returns when execve closes files, before it is done
 		before, err = ReadImage(pid, m)
 	}
