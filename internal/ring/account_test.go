@@ -157,11 +157,11 @@ func TestAccounting(t *testing.T) {
 	}{
 		{name: "room for all", o: recorder.Options{Size: 128 << 20}, goroutines: 4, pause: time.Millisecond, lossless: true},
 		{name: "discard", o: recorder.Options{Size: 256 << 10}, goroutines: 4, pause: time.Millisecond},
-		{name: "tiny", o: recorder.Options{Size: uint64(gomaxprocs) << 10}, goroutines: 4},
+		{name: "tiny", o: recorder.Options{Size: uint64(max(gomaxprocs, runtime.NumCPU())) << 10}, goroutines: 4},
 		{name: "slow consumer", o: recorder.Options{Size: 64 << 10}, goroutines: 4, pause: 5 * time.Millisecond, most: 50},
 		{name: "restarted consumer", o: recorder.Options{Size: 64 << 10}, goroutines: 4, pause: time.Millisecond, most: 100, restart: true},
 		{name: "overwrite", o: recorder.Options{Size: 256 << 10, Mode: ring.Overwrite}, goroutines: 4, pause: time.Millisecond},
-		{name: "overwrite tiny", o: recorder.Options{Size: uint64(gomaxprocs) << 11, Mode: ring.Overwrite}, goroutines: 4},
+		{name: "overwrite tiny", o: recorder.Options{Size: uint64(max(gomaxprocs, runtime.NumCPU())) << 11, Mode: ring.Overwrite}, goroutines: 4},
 		{name: "1000 goroutines", o: recorder.Options{Size: 1 << 20}, goroutines: 1000, pause: time.Millisecond, between: func(int) { runtime.Gosched() }},
 		{name: "garbage", o: recorder.Options{Size: 1 << 20, Mode: ring.Overwrite}, goroutines: 8, between: func(g int) {
 			b := make([]byte, 1<<20)
