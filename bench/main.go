@@ -64,7 +64,7 @@ var benchmarks = []benchmark{
 	{"code", "one function in memory: generic, optimized and off, optimized and on", code},
 	{"macro", "a web server, a UDP ping flood and a batch job", macro},
 	{"start", "a program that declares markers and is never traced", start},
-	{"lost", "events that do not arrive of a million, one every 4 µs", lost},
+	{"lost", "events that do not arrive, at rising rates, on an idle and on a busy CPU", lost},
 	{"attach", "attaching to and detaching from all sites of libjvm and PostgreSQL", attaching},
 	{"list", "the markers of every running process, and readelf on the same files", list},
 	{"tracers", "a marker of a linked program under waymark, perf and bpftrace", tracers},

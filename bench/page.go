@@ -18,7 +18,7 @@ import (
 var pageText string
 
 // paged are the benchmarks of the page, in the order in which they run.
-var paged = []string{"disabled", "enabled", "uprobes", "size", "code", "macro", "start", "tracers"}
+var paged = []string{"disabled", "enabled", "uprobes", "size", "code", "macro", "start", "tracers", "lost"}
 
 // figures are what all benchmarks of one run found.
 type figures map[string][]result
@@ -87,6 +87,7 @@ func (all figures) page(path string, start time.Time, took time.Duration) ([]byt
 		"forms":    func(bench string) string { return formsTable(all[bench]) },
 		"source":   func() string { return sourceTable(all) },
 		"derived":  derivedTable,
+		"lost":     func() string { return lostTable(all["lost"]) },
 	}).Parse(pageText)
 	if err != nil {
 		return nil, err

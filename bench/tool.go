@@ -19,6 +19,7 @@ type tool struct {
 	pairs bool       // what is measured is a pair of markers, two hits
 	setup [][]string // commands that must succeed first
 	undo  [][]string // commands that take them back
+	line  *format    // of an event, of tools that print events
 
 	times  []float64
 	failed error
@@ -46,9 +47,10 @@ func tools(dir, waymark string, t *target) []*tool {
 		{name: "bpftrace @[arg1]", argv: []string{"bpftrace", "-p", pid, "-e", usdt + "hit { @[arg1] = count() }"}},
 		{name: "waymark latency, a pair", argv: []string{waymark, "latency", "-p", pid, markerName, "bench:back"}, pairs: true},
 		{name: "bpftrace hist(), a pair", argv: []string{"bpftrace", "-p", pid, "-e", pair}, pairs: true},
-		{name: "waymark trace", argv: []string{waymark, "trace", "-p", pid, markerName}},
-		{name: "perf record", argv: []string{"perf", "record", "-q", "-o", filepath.Join(dir, "perf.data"), "-e", "sdt_bench:hit", "-p", pid}},
-		{name: "bpftrace printf()", argv: []string{"bpftrace", "-p", pid, "-e", "usdt:" + t.path + ":" + markerName + ` { printf("%d %d\n", arg0, arg1) }`}},
+		{name: "waymark trace", argv: []string{waymark, "trace", "-p", pid, markerName}, line: &format{" n=", " at="}},
+		{name: "waymark trace --json", argv: []string{waymark, "trace", "--json", "-p", pid, markerName}, line: &format{`{"n":`, `,"at":`}},
+		{name: "perf record", argv: []string{"perf", "record", "-q", "-o", filepath.Join(dir, "perf.data"), "-e", "sdt_bench:hit", "-p", pid}, line: &format{" arg1=", " arg2="}},
+		{name: "bpftrace printf()", argv: []string{"bpftrace", "-p", pid, "-e", "usdt:" + t.path + ":" + markerName + ` { printf("%d %d\n", arg0, arg1) }`}, line: &format{"", " "}},
 	}
 }
 

@@ -6,8 +6,10 @@
 //	on        waits until somebody is connected to the marker: "on", or "late" after 20 s
 //	off       waits until nobody is: "off", or "late"
 //	mark N    passes the marker N times: the nanoseconds that took
-//	pace N    passes it N times, one every 4 µs: the same
 //	pair N    passes it and another one in turn, N times each: the same
+//	pace N EVERY FIRST
+//	          passes it N times, one every so many nanoseconds or as fast as it can, with numbers that
+//	          begin with the first: the same
 package main
 
 import (
@@ -42,7 +44,14 @@ func main() {
 		case "pair":
 			measure(pair, rest)
 		case "pace":
-			measure(pace, rest)
+			var n, first int
+			var every time.Duration
+			if _, err := fmt.Sscanf(rest, "%d %d %d", &n, &every, &first); err != nil {
+				fail(in.Text())
+			}
+			start := time.Now()
+			pace(n, every, first)
+			fmt.Println(time.Since(start).Nanoseconds())
 		default:
 			fail(in.Text())
 		}
@@ -91,12 +100,11 @@ func pair(n int) {
 }
 
 // pace spins between passes, as sleeping would be too coarse.
-func pace(n int) {
-	const every = 4 * time.Microsecond
+func pace(n int, every time.Duration, first int) {
 	start := time.Now()
 	for i := range n {
-		for time.Since(start) < time.Duration(i)*every {
+		for every > 0 && time.Since(start) < time.Duration(i)*every {
 		}
-		hit.Mark(i, 0)
+		hit.Mark(first+i, 0)
 	}
 }
