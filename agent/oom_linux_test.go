@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/tracer"
@@ -37,8 +38,11 @@ func eat(progress string) {
 			done.Store(uint64(n + 1))
 		}
 	}()
+	for done.Load() < 10_000 { // on a slow machine memory may end sooner
+		time.Sleep(time.Millisecond)
+	}
 	var kept [][]byte
-	for done.Load() < 10_000 || len(kept) < 1<<20 { // it is dead before
+	for len(kept) < 1<<20 { // it is dead before
 		b := make([]byte, 64<<10)
 		for i := 0; i < len(b); i += 4096 {
 			b[i] = 1

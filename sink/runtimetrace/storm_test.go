@@ -26,6 +26,7 @@ func TestEveryTraceCanBeRead(t *testing.T) {
 		func(n int) { jobEnd.Mark(n, true) },
 	}
 	var over atomic.Bool
+	var lives atomic.Int64
 	var wg sync.WaitGroup
 	for seed := range uint64(4) {
 		wg.Go(func() {
@@ -39,6 +40,7 @@ func TestEveryTraceCanBeRead(t *testing.T) {
 					}
 				})
 				life.Wait()
+				lives.Add(1)
 				time.Sleep(100 * time.Microsecond) // or traces become long
 			}
 		})
@@ -48,7 +50,9 @@ func TestEveryTraceCanBeRead(t *testing.T) {
 		if err := trace.Start(&traces[i]); err != nil {
 			t.Skip("the runtime traces already: ", err)
 		}
-		time.Sleep(20 * time.Millisecond)
+		for enough := lives.Load() + 50; lives.Load() < enough; {
+			time.Sleep(20 * time.Millisecond)
+		}
 		trace.Stop()
 	}
 	over.Store(true)
