@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/waymark-trace/waymark/ctf"
@@ -160,5 +161,31 @@ func TestDamagedMetadata(t *testing.T) {
 	var place *ctf.Error
 	if !errors.As(errs[0], &place) || place.File != path || place.Offset < int64(len(metadata)) {
 		t.Errorf("the error says %v", errs[0])
+	}
+}
+
+// A trace whose writer was killed before its first event is an empty one; files that no declaration is about are named.
+func TestNoStream(t *testing.T) {
+	const text = "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; packet.header := struct { integer { size = 32; align = 8; } magic; }; };\n"
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "metadata"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"", "stream_0"} {
+		if file != "" {
+			if err := os.WriteFile(filepath.Join(dir, file), make([]byte, 4096), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		trace, err := ctf.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := ctf.NewReader(trace)
+		_, err = r.Next()
+		r.Close()
+		if file == "" && err != io.EOF || file != "" && (err == nil || !strings.Contains(err.Error(), file)) {
+			t.Errorf("with file %q: %v", file, err)
+		}
 	}
 }

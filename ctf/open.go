@@ -22,12 +22,13 @@ func Open(dir string) (*Trace, error) {
 	}
 	t, err := parseMetadata(text)
 	failure = errors.Join(failure, inDirectory(err, dir))
-	if len(t.Classes) == 0 {
-		if failure == nil {
-			failure = &Error{filepath.Join(dir, "metadata"), 0, errors.New("no stream is declared")}
-		}
+	if failure == nil && strings.TrimSpace(text) == "" {
+		failure = &Error{filepath.Join(dir, "metadata"), 0, errors.New("it is empty")}
+	}
+	if failure != nil && len(t.Classes) == 0 {
 		return nil, failure
 	}
+	// Without a declaration of a stream the trace is empty, as when its writer was killed before the first event.
 	t.Dir = dir
 	return t, errors.Join(failure, t.findStreams())
 }
