@@ -19,6 +19,11 @@ func (f *Filter) Eval(get func(variable int) (v Value, ok bool)) bool {
 	return (&evaluation{f, get}).condition(f.Root)
 }
 
+// EvalNode decides a part of the condition.
+func (f *Filter) EvalNode(n *Node, get func(variable int) (v Value, ok bool)) bool {
+	return (&evaluation{f, get}).condition(n)
+}
+
 type evaluation struct {
 	*Filter
 	get func(int) (Value, bool)

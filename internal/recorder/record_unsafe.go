@@ -12,7 +12,7 @@ import (
 // it is the owner of the P's rings. norace because one goroutine follows another on a P without anything
 // that the race detector sees.
 //
-// What is written out here is the usual case: one session, arguments of a fixed size, no condition.
+// What is written out here is the usual case: one session, and arguments of a fixed size.
 //
 //go:norace
 func record(s *point.State, args unsafe.Pointer) {
@@ -31,6 +31,11 @@ func record(s *point.State, args unsafe.Pointer) {
 		return
 	}
 	w := &l.writers[p]
+	if l.filter != nil && !l.filter.holds(args) {
+		w.Filtered()
+		procUnpin()
+		return
+	}
 	ticks, g := l.stamp()
 	goroutine := numberAt(g, l.goid)
 	since := w.Since(ticks)
@@ -109,6 +114,7 @@ type layout struct {
 	tail    uintptr // bytes of arguments behind the last whole word
 	pair    bool    // there are two words and no tail: the most usual of all
 	goid    uintptr // where the number is in a goroutine's descriptor, 0 when that is not known
+	filter  *program
 }
 
 // plan is a layout with all that makes it unusual.
@@ -116,7 +122,6 @@ type plan struct {
 	layout
 	texts   []uintptr // where arguments that have a length are
 	most    uint64    // bytes of a text that are kept
-	filter  *program
 	session *Session
 	refused bool
 	counts  bool    // the session only counts

@@ -52,5 +52,5 @@ func relist(s *point.State) {
 }
 
 func (pl *plan) isUsual() bool {
-	return !pl.refused && !pl.counts && pl.filter == nil && pl.texts == nil && pl.goid != 0
+	return !pl.refused && !pl.counts && pl.texts == nil && pl.goid != 0
 }

@@ -17,6 +17,7 @@ import (
 // program is a condition bound to the arguments of one marker.
 type program struct {
 	bound *filter.Filter
+	tests []filter.Test
 	vars  []variable
 }
 
@@ -45,7 +46,14 @@ func compile(where *filter.Expr, m *point.Recordable, e *ring.Event) (*program, 
 		p.vars = append(p.vars, v)
 		return v.kind, err
 	})
-	return p, err
+	if err != nil {
+		return nil, err
+	}
+	p.tests = p.bound.Tests()
+	if point.NumberOffset() == 0 && slices.ContainsFunc(p.vars, func(v variable) bool { return v.source == fromGoroutine }) {
+		p.tests = []filter.Test{{Node: p.bound.Root, Yes: filter.Accept, No: filter.Reject}} // which knows that it has no value
+	}
+	return p, nil
 }
 
 // couldBind checks the names of a condition against a marker's format, when the types are not known yet.
@@ -106,16 +114,44 @@ func lookup(m *point.Recordable, e *ring.Event, name string) (variable, error) {
 //
 //go:norace
 func (p *program) holds(args unsafe.Pointer) bool {
-	return p.bound.Eval(func(i int) (filter.Value, bool) {
-		v := &p.vars[i]
-		switch v.source {
-		case fromConstant:
-			return filter.Value{Bits: v.constant}, true
-		case fromGoroutine:
-			return filter.Value{Bits: goroutine()}, point.NumberOffset() != 0
+	for at := 0; ; {
+		t := &p.tests[at]
+		var holds bool
+		if t.Node != nil {
+			holds = p.evaluate(t.Node, args)
+		} else if v := &p.vars[t.Var]; v.source == fromArguments {
+			holds = bitsAt(v.kind, unsafe.Add(args, v.offset))-t.Low <= t.Span
+		} else {
+			x, ok := p.value(t.Var, args)
+			holds = ok && x.Bits-t.Low <= t.Span
 		}
-		return valueAt(v.kind, unsafe.Add(args, v.offset)), true
-	})
+		if at = t.No; holds {
+			at = t.Yes
+		}
+		if at < 0 {
+			return at == filter.Accept
+		}
+	}
+}
+
+// evaluate decides what takes more than a look at one number.
+//
+//go:norace
+//go:noinline
+func (p *program) evaluate(n *filter.Node, args unsafe.Pointer) bool {
+	return p.bound.EvalNode(n, func(i int) (filter.Value, bool) { return p.value(i, args) })
+}
+
+//go:norace
+func (p *program) value(i int, args unsafe.Pointer) (filter.Value, bool) {
+	v := &p.vars[i]
+	switch v.source {
+	case fromConstant:
+		return filter.Value{Bits: v.constant}, true
+	case fromGoroutine:
+		return filter.Value{Bits: goroutine()}, point.NumberOffset() != 0
+	}
+	return valueAt(v.kind, unsafe.Add(args, v.offset)), true
 }
 
 func goroutine() uint64 {
@@ -129,27 +165,35 @@ func goroutine() uint64 {
 //
 //go:norace
 func valueAt(k field.Kind, p unsafe.Pointer) filter.Value {
-	switch k {
-	case field.Bool, field.Uint8:
-		return filter.Value{Bits: uint64(*(*uint8)(p))}
-	case field.Int8:
-		return filter.Value{Bits: uint64(*(*int8)(p))}
-	case field.Int16:
-		return filter.Value{Bits: uint64(*(*int16)(p))}
-	case field.Uint16:
-		return filter.Value{Bits: uint64(*(*uint16)(p))}
-	case field.Int32:
-		return filter.Value{Bits: uint64(*(*int32)(p))}
-	case field.Uint32, field.Float32:
-		return filter.Value{Bits: uint64(*(*uint32)(p))}
-	case field.Int64, field.Uint64, field.Float64:
-		return filter.Value{Bits: *(*uint64)(p)}
-	case field.Int:
-		return filter.Value{Bits: uint64(*(*int)(p))}
-	case field.Uint, field.Uintptr, field.Pointer:
-		return filter.Value{Bits: uint64(*(*uint)(p))}
+	if !k.HasLength() {
+		return filter.Value{Bits: bitsAt(k, p)}
 	}
 	// A text: patterns read its first bytes, and its length tells them whether that is all.
 	n := min(*(*int)(unsafe.Add(p, word)), filter.MaxText+1)
 	return filter.Value{Text: unsafe.Slice(*(**byte)(p), n)}
+}
+
+// bitsAt reads an argument that is no text, extended to 64 bits.
+//
+//go:norace
+func bitsAt(k field.Kind, p unsafe.Pointer) uint64 {
+	switch k {
+	case field.Bool, field.Uint8:
+		return uint64(*(*uint8)(p))
+	case field.Int8:
+		return uint64(*(*int8)(p))
+	case field.Int16:
+		return uint64(*(*int16)(p))
+	case field.Uint16:
+		return uint64(*(*uint16)(p))
+	case field.Int32:
+		return uint64(*(*int32)(p))
+	case field.Uint32, field.Float32:
+		return uint64(*(*uint32)(p))
+	case field.Int:
+		return uint64(*(*int)(p))
+	case field.Uint, field.Uintptr, field.Pointer:
+		return uint64(*(*uint)(p))
+	}
+	return *(*uint64)(p)
 }
