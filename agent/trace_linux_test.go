@@ -3,7 +3,9 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -75,6 +77,45 @@ func TestTrace(t *testing.T) {
 			must(t, tr.Close())
 			settled(t, p, before)
 		})
+	}
+}
+
+// Each has every hit of a CPU in order, with its values, and those that are lost are counted.
+func TestEach(t *testing.T) {
+	runtimeDir(t)
+	for _, buffer := range []int{0, 64 << 10} {
+		const hits = 300_000
+		p := run(t, nil)
+		p.ask("look")
+		target, markers := found(t, p)
+		tr, err := tracer.Trace(target, markers, &tracer.Options{BufferSize: buffer, Where: "n >= 1000"})
+		must(t, err)
+		defer tr.Close()
+		seen, last := map[uint64]bool{}, map[int]int64{}
+		done := make(chan error, 1)
+		go func() {
+			done <- tr.Each(context.Background(), func(e *tracer.Event) {
+				n := e.Values[1].Bits
+				if before, ok := last[e.CPU]; seen[n] || n < 1000 || ok && int64(n) <= before || string(e.Values[0].Text) != "x" || e.Goroutine == 0 || e.Marker != markers[0] && e.Marker.Name != markers[0].Name {
+					t.Errorf("n %d behind %d on CPU %d, seen before: %t: %+v", n, before, e.CPU, seen[n], e)
+				}
+				seen[n], last[e.CPU] = true, int64(n)
+			})
+		}()
+		p.ask(fmt.Sprint("mark ", hits))
+		must(t, tr.Stop())
+		must(t, <-done)
+		lost, err := tr.Lost()
+		must(t, err)
+		filtered, err := tr.Filtered()
+		must(t, err)
+		if len(seen)+int(lost)+int(filtered) != hits || filtered != 1000 {
+			t.Errorf("%d events + %d lost + %d filtered are not the %d that were marked", len(seen), lost, filtered, hits)
+		}
+		must(t, tr.Close())
+		if err := tr.Each(context.Background(), func(*tracer.Event) {}); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("closed: %v", err)
+		}
 	}
 }
 

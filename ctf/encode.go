@@ -37,6 +37,9 @@ func (e *encoder) cut(m mark) {
 }
 
 func (e *encoder) align(to int64) {
+	if e.at&(int(to)-1) == 0 {
+		return
+	}
 	e.at = (e.at + int(to) - 1) &^ (int(to) - 1)
 	for len(e.b) < (e.at+7)/8 {
 		e.b = append(e.b, 0)
@@ -47,14 +50,7 @@ func (e *encoder) align(to int64) {
 // big-endian order from their high end (specification, 4.1.5).
 func (e *encoder) bits(n uint64, size int, big bool) {
 	if e.at%8 == 0 && size%8 == 0 {
-		var word [8]byte
-		if big {
-			binary.BigEndian.PutUint64(word[:], n<<(64-size))
-		} else {
-			binary.LittleEndian.PutUint64(word[:], n)
-		}
-		e.b = append(e.b, word[:size/8]...)
-		e.at += size
+		e.whole(n, size, big)
 		return
 	}
 	for i := range size {
@@ -67,6 +63,21 @@ func (e *encoder) bits(n uint64, size int, big bool) {
 		}
 		e.b[len(e.b)-1] |= byte(bit << place)
 		e.at++
+	}
+}
+
+// whole writes a number of whole bytes where a byte begins.
+func (e *encoder) whole(n uint64, size int, big bool) {
+	e.at += size
+	switch {
+	case big:
+		e.b = append(e.b, binary.BigEndian.AppendUint64(nil, n<<(64-size))[:size/8]...)
+	case size == 64:
+		e.b = binary.LittleEndian.AppendUint64(e.b, n)
+	case size == 32:
+		e.b = binary.LittleEndian.AppendUint32(e.b, uint32(n))
+	default:
+		e.b = append(e.b, binary.LittleEndian.AppendUint64(nil, n)[:size/8]...)
 	}
 }
 

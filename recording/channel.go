@@ -31,8 +31,11 @@ type Channel struct {
 	mu      sync.Mutex
 	streams []*stream // by CPU, nil for those that had nothing yet
 	kinds   map[*tracer.Marker]map[string]*kind
-	events  int // kinds in all
+	last    *kind // of the event before, which is often the next one's
+	events  int   // kinds in all
 	key     []byte
+	comm    string // of the event before, and as a trace has it
+	text    []byte
 	context [4]ctf.Value
 	payload []ctf.Value
 }
@@ -82,8 +85,11 @@ func (c *Channel) Write(e *tracer.Event) error {
 	if err != nil {
 		return c.lose(s, Kinds)
 	}
+	if c.comm != e.Comm || c.text == nil {
+		c.comm, c.text = e.Comm, comm(e.Comm)
+	}
 	c.context = [...]ctf.Value{
-		{Bits: uint64(int64(int32(e.PID)))}, {Bits: uint64(int64(int32(e.TID)))}, {Text: comm(e.Comm)}, {Bits: uint64(e.Goroutine)},
+		{Bits: uint64(int64(int32(e.PID)))}, {Bits: uint64(int64(int32(e.TID)))}, {Text: c.text}, {Bits: uint64(e.Goroutine)},
 	}
 	c.payload = k.values(c.payload[:0], e)
 	for i := 0; ; i++ {

@@ -13,8 +13,10 @@ import (
 
 // kind is the events of a marker whose values have the same forms.
 type kind struct {
-	class *ctf.EventClass
-	forms []form
+	class  *ctf.EventClass
+	forms  []form
+	marker *tracer.Marker
+	key    string // what its forms are in Channel.kinds
 }
 
 // form is how a value is written: its kind, and what is the matter with it.
@@ -64,15 +66,19 @@ func (c *Channel) kind(e *tracer.Event) (*kind, error) {
 		f := formOf(&fields[i], &e.Values[i])
 		c.key = append(c.key, byte(f.kind), byte(f.matter))
 	}
+	if k := c.last; k != nil && k.marker == e.Marker && k.key == string(c.key) {
+		return k, nil
+	}
 	k := c.kinds[e.Marker][string(c.key)]
 	if k != nil {
+		c.last = k
 		return k, nil
 	}
 	if c.events == maxKinds {
 		return nil, errKinds
 	}
 	c.events++
-	k = &kind{}
+	k = &kind{marker: e.Marker, key: string(c.key)}
 	for i := range fields {
 		k.forms = append(k.forms, form{field.Kind(c.key[2*i]), matter(c.key[2*i+1])})
 	}
@@ -90,7 +96,7 @@ func (c *Channel) kind(e *tracer.Event) (*kind, error) {
 	if c.kinds[e.Marker] == nil {
 		c.kinds[e.Marker] = map[string]*kind{}
 	}
-	c.kinds[e.Marker][string(c.key)] = k
+	c.kinds[e.Marker][k.key] = k
 	return k, nil
 }
 

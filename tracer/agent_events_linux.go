@@ -66,15 +66,23 @@ func (a *agentEvents) next(ctx context.Context, into *Event, _ *[]byte) error {
 		if over {
 			continue // until poll has nothing and says so
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-a.closing:
-			return os.ErrClosed
-		case <-a.halted:
-		case <-time.After(nap):
+		if err := a.sleep(ctx, nap); err != nil {
+			return err
 		}
 	}
+}
+
+// sleep waits for a time, or until nothing is recorded any more.
+func (a *agentEvents) sleep(ctx context.Context, nap time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-a.closing:
+		return os.ErrClosed
+	case <-a.halted:
+	case <-time.After(nap):
+	}
+	return nil
 }
 
 // poll returns an event, if there is one. Over says that no more are written.

@@ -16,6 +16,7 @@ type ringSource struct {
 	file    *File
 	markers []*Marker // by the number of their event
 	values  []ring.Value
+	event   Event // what each hands over
 
 	last time.Duration // when what is of interest ends, 0 for never
 	over []bool        // by ring: it has
@@ -48,7 +49,7 @@ func (s *ringSource) read(events []*Event) (_ []*Event, until time.Duration, err
 				s.over[i] = true
 				break
 			}
-			e, err := s.event(rec, i)
+			e, err := s.copied(rec, i)
 			if err != nil {
 				return events, until, err
 			}
@@ -61,24 +62,30 @@ func (s *ringSource) read(events []*Event) (_ []*Event, until time.Duration, err
 	return events, until, nil
 }
 
-// event copies a record.
-func (s *ringSource) event(rec *ring.Record, cpu int) (*Event, error) {
-	var err error
-	if s.values, err = rec.Values(s.values[:0]); err != nil {
+// copied makes an event of a record.
+func (s *ringSource) copied(rec *ring.Record, cpu int) (*Event, error) {
+	e := &Event{}
+	if err := s.fill(e, rec, cpu); err != nil {
 		return nil, err
 	}
-	e := &Event{
-		Time: time.Unix(0, rec.Monotonic+s.Wall()), Monotonic: time.Duration(rec.Monotonic),
-		PID: s.pid, CPU: cpu, Comm: s.comm, Goroutine: int64(rec.Goroutine), Marker: s.marker(rec.Event),
-	}
-	e.Values = make([]Value, len(s.values))
-	for i, v := range s.values {
-		e.Values[i] = Value{Bits: v.Bits, Len: v.Len}
-		if v.Text != nil {
-			e.Values[i].Text = append([]byte{}, v.Text...)
-		}
+	for i := range e.Values {
+		e.Values[i].Text = slices.Clone(e.Values[i].Text)
 	}
 	return e, nil
+}
+
+// fill makes a record an event, whose texts are the record's.
+func (s *ringSource) fill(e *Event, rec *ring.Record, cpu int) (err error) {
+	if s.values, err = rec.Values(s.values[:0]); err != nil {
+		return err
+	}
+	e.Time, e.Monotonic = time.Unix(0, rec.Monotonic+s.Wall()), time.Duration(rec.Monotonic)
+	e.PID, e.CPU, e.Comm, e.Goroutine, e.Marker = s.pid, cpu, s.comm, int64(rec.Goroutine), s.marker(rec.Event)
+	e.Values = slices.Grow(e.Values[:0], len(s.values))[:len(s.values)]
+	for i, v := range s.values {
+		e.Values[i] = Value{Bits: v.Bits, Text: v.Text, Len: v.Len}
+	}
+	return nil
 }
 
 func (s *ringSource) marker(e *ring.Event) *Marker {

@@ -157,29 +157,44 @@ func (r *recorder) wait(ends <-chan end) end {
 // read records the events of a source. When the trace cannot be written it goes on to count them.
 func (r *recorder) read(source recordSource, channel *recording.Channel) {
 	failed := false
-	var e tracer.Event
-	for {
-		if err := source.Read(context.Background(), &e); err != nil {
-			if !errors.Is(err, io.EOF) {
-				r.fail(err)
-				r.once.Do(func() { close(r.enough) })
-			}
-			return
-		}
+	record := func(e *tracer.Event) {
 		n := r.received.Add(1)
 		if limit := r.o.count; limit > 0 && n >= limit {
 			r.once.Do(func() { close(r.enough) })
 			if n > limit {
 				r.received.Add(^uint64(0)) // it came while the recording ended
-				continue
+				return
 			}
 		}
 		if !failed {
-			if err := channel.Write(&e); err != nil {
+			if err := channel.Write(e); err != nil {
 				r.fail(err)
 				failed = true
 			}
 		}
+	}
+	if err := r.each(source, record); err != nil {
+		r.fail(err)
+		r.once.Do(func() { close(r.enough) })
+	}
+}
+
+// each calls record with all events of a source. A trace has them by CPU, so that their order between CPUs does not matter
+// unless it is the first ones that are wanted.
+func (r *recorder) each(source recordSource, record func(*tracer.Event)) error {
+	if agent, ok := source.(agentSource); ok && r.o.count == 0 {
+		return agent.Each(context.Background(), record)
+	}
+	var e tracer.Event
+	for {
+		err := source.Read(context.Background(), &e)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		record(&e)
 	}
 }
 
