@@ -67,6 +67,7 @@ var benchmarks = []benchmark{
 	{"lost", "events that do not arrive, at rising rates, on an idle and on a busy CPU", lost},
 	{"attach", "attaching to and detaching from all sites of libjvm and PostgreSQL", attaching},
 	{"list", "the markers of every running process, and readelf on the same files", list},
+	{"simple", "the simple markers of programs of 100 MB, and readelf and gdb on the same files", simple},
 	{"tracers", "a marker of a linked program under waymark, perf and bpftrace", tracers},
 }
 

@@ -296,7 +296,7 @@ func (s *simpleFile) nameFunctions(markers []*Marker) {
 	if files == nil {
 		return
 	}
-	functions, err := enclosing.Read(pathOf(s.f), files)
+	functions, err := s.enclosing(files)
 	if err != nil {
 		s.file.Problems = append(s.file.Problems, err)
 		return
@@ -306,6 +306,18 @@ func (s *simpleFile) nameFunctions(markers []*Marker) {
 			m.Simple.Function = functions.Of(s.records[i].File, s.records[i].Line)
 		}
 	}
+}
+
+// enclosing reads the functions of some source files.
+func (s *simpleFile) enclosing(files []string) (*enclosing.Functions, error) {
+	if s.info == nil {
+		return enclosing.Read(pathOf(s.f), files)
+	}
+	entries, err := s.info.Section("info")
+	if err != nil {
+		return nil, err
+	}
+	return enclosing.In(s.info.Data, uint64(len(entries)), files)
 }
 
 // resolve reads the marker's file again, and returns the marker with more fields.

@@ -80,7 +80,7 @@ func (f *File) Entry(u *Unit) (*dwarf.Entry, error) {
 }
 
 // walk calls visit for every entry of a unit behind its first, with the depth that it is at: 1
-// for the unit's children. It does not take debug/dwarf's word for where it ends.
+// for the unit's children; what is in types is left out where it is known where they end. It does not take debug/dwarf's word for where it ends.
 func (f *File) walk(u *Unit, visit func(e *dwarf.Entry, depth int) error) error {
 	r := f.Data.Reader()
 	r.Seek(u.First)
@@ -104,13 +104,19 @@ func (f *File) walk(u *Unit, visit func(e *dwarf.Entry, depth int) error) error 
 				return err
 			}
 		}
-		if e.Children {
+		if next, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset); ok && e.Children && isType(e.Tag) && next > e.Offset && next < u.End {
+			r.Seek(next) // half of what a C++ program has; functions in it are declarations
+		} else if e.Children {
 			depth++
 		} else if depth == 0 {
 			return nil
 		}
 	}
 	return errors.New("a unit whose entries have no end")
+}
+
+func isType(t dwarf.Tag) bool {
+	return t == dwarf.TagStructType || t == dwarf.TagClassType || t == dwarf.TagUnionType || t == dwarf.TagEnumerationType
 }
 
 // Header is where the unit begins: what offsets within it are relative to.

@@ -64,10 +64,6 @@ func read(at io.ReaderAt, files []string) (f *Functions, err error) {
 			f, err = nil, fmt.Errorf("%v", r)
 		}
 	}()
-	f = &Functions{files: make(map[string]*source), local: make(map[dwarf.Offset]bool)}
-	for _, name := range files {
-		f.files[filepath.Clean(name)] = &source{functions: make(map[int]string)}
-	}
 	file, err := elf.NewFile(at)
 	if err != nil {
 		return nil, err
@@ -82,13 +78,23 @@ func read(at io.ReaderAt, files []string) (f *Functions, err error) {
 	}
 	info := file.Section(".debug_info")
 	if info == nil {
-		return f, nil
+		return &Functions{}, nil
 	}
 	data, err := file.DWARF()
 	if err != nil {
 		return nil, err
 	}
-	if err := f.read(data, info.Size); err != nil {
+	return In(data, info.Size, files)
+}
+
+// In reads what debugging information that is open knows about the named source files. size is
+// that of .debug_info, in bytes. It panics where package dwarf does.
+func In(data *dwarf.Data, size uint64, files []string) (*Functions, error) {
+	f := &Functions{files: make(map[string]*source), local: make(map[dwarf.Offset]bool)}
+	for _, name := range files {
+		f.files[filepath.Clean(name)] = &source{functions: make(map[int]string)}
+	}
+	if err := f.read(data, size); err != nil {
 		return nil, err
 	}
 	for _, m := range f.members {
@@ -166,6 +172,11 @@ func (f *Functions) read(data *dwarf.Data, size uint64) error {
 			if e.Children {
 				outer = depth
 			}
+		}
+		next, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset)
+		if ok && outer < 0 && e.Children && (e.Tag == dwarf.TagStructType || e.Tag == dwarf.TagClassType) && next > e.Offset && uint64(next) < size {
+			r.Seek(next) // half of what a C++ program has: member functions are defined outside
+			continue
 		}
 		if e.Children {
 			depth++

@@ -108,12 +108,23 @@ func appendVariables(b []byte, all []tracer.SimpleVariable) []byte {
 		if typ == "" {
 			typ = "?"
 		}
-		t.add(name, printable(typ), printable(v.Location))
+		t.add(name, shortened(printable(typ)), printable(v.Location))
 	}
 	for _, line := range t.lines() {
 		b = append(b, "      "+line+"\n"...)
 	}
 	return b
+}
+
+// maxTypeText bounds the column of types: those of C++'s templates have hundreds of letters.
+const maxTypeText = 60
+
+// shortened leaves out what is behind maxTypeText letters; --json has all.
+func shortened(s string) string {
+	if r := []rune(s); len(r) > maxTypeText {
+		return string(r[:maxTypeText-1]) + "…"
+	}
+	return s
 }
 
 // codeOfPlace says in which function a place is.
