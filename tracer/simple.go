@@ -5,11 +5,18 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waymark-trace/waymark/internal/debuginfo"
 	"github.com/waymark-trace/waymark/internal/variable"
 )
 
 // ErrOptimizedOut says of a variable that the compiler keeps it nowhere where it is asked for.
 var ErrOptimizedOut = variable.ErrOptimized
+
+// ErrNoVariable says of a name that no variable has it where it is asked for.
+var ErrNoVariable = variable.ErrNoVariable
+
+// ErrNoDebug says of a file that neither it nor a separate debug file has debugging information.
+var ErrNoDebug = debuginfo.ErrNone
 
 // ErrNoPlace says of a simple marker that no instruction stands for it.
 var ErrNoPlace = errors.New("has no place in the code")

@@ -84,6 +84,8 @@ var hints = []struct {
 	{tracer.ErrChanged, "the file was rebuilt or the process replaced: run the same again"},
 	{tracer.ErrCounterConflict, "another tracer has this marker under a counter of its own: end it first"},
 	{tracer.ErrRedZone, "choose more markers than these; perf and bpftrace do attach there, and do that harm"},
+	{tracer.ErrNoVariable, "waymark list --simple -v FILE shows the variables that are in scope at each marker"},
+	{tracer.ErrNoDebug, "build it with -g and do not strip it, or keep its debugging information in a file of its own: docs/simple.md, Tracing"},
 	{tracer.ErrNoPlace, "docs/simple.md says why that is, and of the anchored form, which always has one"},
 	{tracer.ErrPath, "make a symbolic link to the file, with a name without blanks, and give that"},
 	{tracer.ErrBusy, "end perf, or write 0 to the event's enable file below /sys/kernel/tracing/events, then try again"},
