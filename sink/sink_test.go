@@ -109,15 +109,15 @@ func TestConnectAllOrNone(t *testing.T) {
 
 func TestMarkersThatAppearLater(t *testing.T) {
 	var n atomic.Int64
-	c, err := sink.Connect(func(*marker.Event) { n.Add(1) }, "sinktest:later", "sinktest:opened")
+	c, err := sink.Connect(func(*marker.Event) { n.Add(1) }, "sinklater:one", "sinktest:opened")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if got := c.Pending(); !slices.Equal(got, []string{"sinktest:later"}) {
-		t.Errorf("waiting for %v, want sinktest:later", got)
+	if got := c.Pending(); !slices.Equal(got, []string{"sinklater:one"}) {
+		t.Errorf("waiting for %v, want sinklater:one", got)
 	}
-	later := marker.New0("sinktest:later", "") //waymark:ignore made late, on purpose
+	later := marker.New0("sinklater:one", "") //waymark:ignore made late, on purpose
 	p, err := later.Register(func() {})        // at first use it is known
 	if err != nil {
 		t.Fatal(err)
