@@ -45,6 +45,9 @@ and members of them; waymark list --simple -v shows what there is. Details: docs
 
 Ctrl-C, -d, -n, the end of the process and of the command end it with a summary on standard
 error. Events that came faster than they could be printed are counted in it as lost.
+They wait in a --buffer in the kernel: 16 MiB hold about 150000 events without text, which a
+program that does nothing else makes in 50 ms on one CPU. With text, each takes 32 bytes more for each
+of up to 31, 256 for longer ones.
 
 Events go to standard output. With -- COMMAND, which has standard output for itself, they go
 to standard error; -o FILE writes them elsewhere, -o - to standard output after all. A
