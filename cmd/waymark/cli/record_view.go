@@ -94,7 +94,8 @@ func (v *recordView) summary(r *recorder, why end) error {
 		}
 		return writeJSON(v.out, &j)
 	}
-	v.env.message("%s, %d lost, in %s: %s in %s", plural(saved, "event"), stats.Total(), seconds(elapsed), bytesText(stats.Bytes), v.o.out)
+	v.env.message("%s, %d lost, in %s, %s: %s in %s", plural(saved, "event"), stats.Total(), seconds(elapsed),
+		rateText(perSecond(saved, elapsed)), bytesText(stats.Bytes), v.o.out)
 	for _, l := range stats.Lost {
 		v.env.message("lost on CPU %d: %d, %s", l.CPU, l.Count, strings.ReplaceAll(l.Reason, "_", " "))
 	}
