@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -75,9 +76,9 @@ func launch() (*Guard, error) {
 		Env:        append(os.Environ(), variable+"="+pid),
 		ExtraFiles: []*os.File{child},
 		// In a session of its own no terminal and no process group reaches it.
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true, AmbientCaps: capabilities()},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, AmbientCaps: capabilities(), Credential: effective()},
 	}
-	if err := cmd.Start(); err != nil {
+	if err := startUnprivileged(cmd); err != nil {
 		ours.Close()
 		return nil, err
 	}
@@ -87,6 +88,33 @@ func launch() (*Guard, error) {
 		close(g.ended)
 	}()
 	return g, nil
+}
+
+// startUnprivileged starts cmd so that its file gives it no privilege that this process does not have: its
+// capabilities are not added, and it is not set-user-ID (Documentation/userspace-api/no_new_privs.rst). Serve refuses
+// to be started in another way.
+func startUnprivileged(cmd *exec.Cmd) error {
+	started := make(chan error)
+	go func() {
+		// The flag is the thread's and cannot be taken back: the thread ends with this goroutine.
+		runtime.LockOSThread()
+		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+		if err != nil {
+			err = fmt.Errorf("giving up new privileges: %w", err)
+		} else {
+			err = cmd.Start()
+		}
+		started <- err
+	}()
+	return <-started
+}
+
+// effective is who a set-user-ID program runs as. Without new privileges execve makes that the user who started it.
+func effective() *syscall.Credential {
+	if os.Getuid() == os.Geteuid() && os.Getgid() == os.Getegid() {
+		return nil
+	}
+	return &syscall.Credential{Uid: uint32(os.Geteuid()), Gid: uint32(os.Getegid()), NoSetGroups: true}
 }
 
 // capabilities are those that execve would take away: all that another user than root has,

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -41,9 +42,29 @@ func Serve(w Worker) {
 	}
 	os.Unsetenv(variable)
 	if len(os.Args) == 1 && os.Args[0] == name(value) {
+		if err := checkPrivilege(); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: error: %v\n", name(value), err)
+			unix.Exit(1)
+		}
 		// Not os.Exit: the race detector would sleep a second there, and coverage write files.
 		unix.Exit(serve(w))
 	}
+}
+
+// checkPrivilege makes sure that this process can do no more than who started it. A guard does what it is told over
+// its socket, writing to the memory of processes among it; a file with capabilities (setcap), or one that is set-user-ID,
+// would do that for everybody who may execute it. Who the other end is proves nothing: a program can make
+// a pair of sockets, keep one end in a child, and execute the tracer. But nobody gets privileges by execve once
+// no_new_privs is set, and after execve it is too late to set it.
+func checkPrivilege() error {
+	set, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
+	if err != nil {
+		return fmt.Errorf("asking for no_new_privs: %w", err)
+	}
+	if set != 1 {
+		return errors.New("only a tracer starts a guard, with no_new_privs")
+	}
+	return nil
 }
 
 func serve(w Worker) (status int) {
