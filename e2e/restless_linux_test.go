@@ -30,6 +30,7 @@ type restless struct {
 	died  atomic.Int64
 }
 
+// restlessProcesses is how many there are; WAYMARK_TEMPEST_PROCESSES=400 is for long runs.
 const restlessProcesses = 50
 
 func startRestless(t *testing.T) *restless {
@@ -40,7 +41,7 @@ func startRestless(t *testing.T) *restless {
 	program, library := filepath.Join(dir, "restless"), filepath.Join(dir, "late.so")
 	run(t, gcc, "-O2", "-o", program, "testdata/restless.c", "-ldl")
 	run(t, gcc, "-O2", "-DLIBRARY", "-shared", "-fPIC", "-o", library, "testdata/restless.c")
-	r := &restless{calm: make(chan struct{}), pids: make([]int, restlessProcesses)}
+	r := &restless{calm: make(chan struct{}), pids: make([]int, fromEnv(t, "WAYMARK_TEMPEST_PROCESSES", restlessProcesses))}
 	for _, path := range []string{program, library} {
 		f, err := sdt.Open(path)
 		if err != nil {

@@ -26,8 +26,8 @@ type plan struct {
 	skipped []*SiteError
 }
 
-// prepare checks the target and opens the markers' files, all of which must still be what
-// Find saw. The index of a site is that of its marker.
+// prepare checks the target and opens the markers' files. One that cannot be opened, or is no longer what
+// Find saw, is left out. The index of a site is that of its marker.
 func prepare(t Target, markers []*Marker) (*plan, error) {
 	p := &plan{target: t, markers: markers}
 	if err := p.prepare(); err != nil {
@@ -48,18 +48,26 @@ func (p *plan) prepare() error {
 		return err
 	}
 	files := map[*File]int{}
+	unreadable := map[*File]error{} // which cost their own markers and no others
 	for i, m := range p.markers {
 		f, ok := files[m.File]
-		if !ok {
+		if !ok && unreadable[m.File] == nil {
 			opened, err := m.File.reopen()
 			if err != nil {
-				return fmt.Errorf("%s: %w", op, err)
+				unreadable[m.File] = err
+			} else {
+				f = len(p.files)
+				files[m.File] = f
+				p.opened = append(p.opened, opened)
+				p.files = append(p.files, bpf.File{Opened: opened})
+				p.probes = append(p.probes, nil)
 			}
-			f = len(p.files)
-			files[m.File] = f
-			p.opened = append(p.opened, opened)
-			p.files = append(p.files, bpf.File{Opened: opened})
-			p.probes = append(p.probes, nil)
+		}
+		if err := unreadable[m.File]; err != nil {
+			for s := range m.Sites {
+				p.skipped = append(p.skipped, &SiteError{m, s, err})
+			}
+			continue
 		}
 		for s := range m.Sites {
 			if err := checkRedZone(m, s, p.opened[f]); err != nil {

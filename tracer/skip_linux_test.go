@@ -2,10 +2,14 @@ package tracer
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/internal/feature"
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 // A site where a probe would do harm costs itself only: in all that attaches, and in what is
@@ -93,5 +97,65 @@ func TestSkipsRedZone(t *testing.T) {
 	closeNow(t, later)
 	if n := len(later.Skipped()); len(skipped) != n || n == 0 || !errors.Is(skipped[0], ErrRedZone) {
 		t.Errorf("reported %v, left out %v", skipped, later.Skipped())
+	}
+}
+
+// A file that is not to be had any more costs its own markers only: a library that was unloaded and deleted
+// since its markers were read.
+func TestSkipsUnreadable(t *testing.T) {
+	peer.Root(t)
+	lap := compile(t, "lap.c", "-shared", "-fPIC", "-DQUIET")
+	gone := filepath.Join(t.TempDir(), "gone.so")
+	run(t, "cp", compile(t, "plugin.c", "-shared", "-fPIC", "-DQUIET"), gone)
+	p := startLoader(t, laterCase{}, lap, "1", gone, "1", "-", "9")
+	for range 2 {
+		p.run()
+		p.expect("loaded")
+		p.run()
+		p.expect("done")
+	}
+	var markers, unreadable []*Marker
+	for _, m := range mustFind(t, p.target) {
+		switch m.File.Path {
+		case gone:
+			unreadable = append(unreadable, m)
+			markers = append(markers, m)
+		case lap:
+			markers = append(markers, m)
+		}
+	}
+	if len(unreadable) == 0 || len(unreadable) == len(markers) {
+		t.Fatalf("%d markers, of which %d are to go", len(markers), len(unreadable))
+	}
+	if err := os.Remove(gone); err != nil {
+		t.Fatal(err)
+	}
+	p.run()
+	p.expect("loaded")
+	c, err := Count(p.target, markers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	n := 0
+	for _, m := range unreadable {
+		n += len(m.Sites)
+	}
+	skipped := c.Skipped()
+	for _, s := range skipped {
+		if s.Marker.File.Path != gone || !errors.Is(s, ErrChanged) {
+			t.Errorf("left out: %v", s)
+		}
+	}
+	if len(skipped) != n {
+		t.Errorf("%d sites are left out, want the %d of %s", len(skipped), n, gone)
+	}
+	p.run()
+	p.expect("done")
+	if got := hits(t, c); got["begin"] != 9 {
+		t.Errorf("counted %v, want 9 of begin", got)
+	}
+	if _, err := Trace(p.target, unreadable, nil); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), gone) {
+		t.Errorf("nothing else is left: %v", err)
 	}
 }

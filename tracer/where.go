@@ -2,6 +2,7 @@ package tracer
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/waymark-trace/waymark/internal/filter"
 )
@@ -27,23 +28,23 @@ func CheckWhere(where string) error {
 	return whereError(err)
 }
 
-// HasWhere reports whether a marker has every field that a condition names, so that Options.Where
-// can be about it. The empty condition names none; one that cannot be read is about no marker.
-func HasWhere(m *Marker, where string) bool {
+// MissingWhere returns the names in a condition that a marker has no field for: with any, Options.Where cannot be
+// about it. The empty condition names none, and so does one that cannot be read.
+func MissingWhere(m *Marker, where string) (names []string) {
 	if where == "" {
-		return true
+		return nil
 	}
 	expr, err := filter.Parse(where)
 	if err != nil {
-		return false
+		return nil
 	}
 	for _, name := range expr.Names() {
 		_, ok := m.keyField(name)
-		if !ok && name != "gid" && (m.Typed || m.positional(name) == 0) {
-			return false
+		if !ok && name != "gid" && (m.Typed || m.positional(name) == 0) && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return true
+	return names
 }
 
 func whereError(err error) error {

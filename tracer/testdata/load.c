@@ -1,5 +1,6 @@
 /* Loads libraries, each when told to, and then calls its function plugin when told again: pairs of
- * a library and how often are the arguments. It has no marker of its own. */
+ * a library and how often are the arguments; "-" unloads the last library, and calls the first. It has no
+ * marker of its own. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,19 +8,21 @@
 int main(int argc, char **argv)
 {
 	char line[64];
-	void *lib;
-	void (*plugin)(long);
+	void *lib = NULL;
+	void (*plugin)(long), (*first)(long) = NULL;
 
 	setvbuf(stdout, NULL, _IONBF, 0);
 	puts("ready");
 	for (int i = 1; i < argc; i += 2) {
 		if (!fgets(line, sizeof line, stdin))
 			return 3;
-		lib = dlopen(argv[i], RTLD_NOW);
-		if (!lib || !(plugin = (void (*)(long))dlsym(lib, "plugin"))) {
+		if (argv[i][0] == '-' && first && !dlclose(lib)) {
+			plugin = first;
+		} else if (!(lib = dlopen(argv[i], RTLD_NOW)) || !(plugin = (void (*)(long))dlsym(lib, "plugin"))) {
 			puts(dlerror());
 			return 4;
 		}
+		first = first ? first : plugin;
 		puts("loaded");
 		if (!fgets(line, sizeof line, stdin))
 			return 3;

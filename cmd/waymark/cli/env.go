@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/term"
@@ -16,8 +17,8 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
-	mu        sync.Mutex // guards what follows, and keeps messages whole
-	interrupt func()     // what a second signal does before waymark ends
+	mu        sync.Mutex             // keeps messages whole
+	interrupt atomic.Pointer[func()] // what a second signal does before waymark ends
 }
 
 // message prints a line for people on standard error.

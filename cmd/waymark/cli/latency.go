@@ -60,6 +60,7 @@ func newLatencyCommand(env *Env) *cobra.Command {
 			if err := o.check(cmd, sel); err != nil {
 				return err
 			}
+			sel.where = "" // it is about BEGIN alone, and chooses nothing
 			l := &latencyRun{o: &o, patterns: sel.patterns}
 			return env.watch(cmd.Context(), &o.watchFlags, sel, watching{l.attach, l.show})
 		},

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
@@ -48,7 +50,7 @@ func paths(markers []*tracer.Marker) []string {
 func (s *session) choose(sel *selection, all []*tracer.Marker) ([]*tracer.Marker, error) {
 	chosen, err := sel.choose(all)
 	if err == nil {
-		return s.withFields(sel, chosen), nil
+		return s.withFields(sel, chosen)
 	}
 	if err := s.awaits(sel, all, err); err != nil {
 		return nil, err
@@ -56,25 +58,60 @@ func (s *session) choose(sel *selection, all []*tracer.Marker) ([]*tracer.Marker
 	return matching(all, sel.patterns), nil
 }
 
-// withFields returns the markers that have the fields of --where, where patterns do not say which.
-// Without any of them attaching says what is missing.
-func (s *session) withFields(sel *selection, markers []*tracer.Marker) []*tracer.Marker {
-	var having []*tracer.Marker
+// withFields returns the markers that have the fields of --where. One that a pattern names, without
+// wildcards, must have them. Where none has, attaching says what is missing.
+func (s *session) withFields(sel *selection, markers []*tracer.Marker) ([]*tracer.Marker, error) {
+	var having, lacking []*tracer.Marker
 	for _, m := range markers {
-		if sel.hasFields(m) {
+		switch {
+		case len(tracer.MissingWhere(m, sel.where)) == 0:
 			having = append(having, m)
+		case sel.names(m):
+			lacking = append(lacking, m)
 		}
 	}
-	if n := len(having); n == 0 || n == len(markers) {
-		return markers
+	if len(having) == 0 || len(having) == len(markers) {
+		return markers, nil
+	}
+	if len(lacking) > 0 {
+		return nil, lacksFields(sel, lacking)
 	}
 	s.env.message("--where chooses %d of %d markers, which have its fields", len(having), len(markers))
-	return having
+	return having, nil
 }
 
-// hasFields reports whether a marker has what --where names, if that is what chooses.
+// lacksFields says which of the markers that were named lack which fields of --where.
+func lacksFields(sel *selection, lacking []*tracer.Marker) error {
+	var each []string
+	for _, m := range lacking[:min(len(lacking), maxProblems)] {
+		each = append(each, label(m.FullName())+" has no field "+list(labels(tracer.MissingWhere(m, sel.where))))
+	}
+	text := strings.Join(each, ", ")
+	if more := len(lacking) - len(each); more > 0 {
+		text += fmt.Sprintf(", and so have %d more", more)
+	}
+	return withHint(fmt.Errorf("--where: %s", text),
+		"name only markers that have it; patterns with * choose those by themselves, and waymark list shows the fields")
+}
+
+func labels(names []string) []string {
+	var all []string
+	for _, name := range names {
+		all = append(all, label(name))
+	}
+	return all
+}
+
+// hasFields reports whether a marker has what --where names, or was named without wildcards, so that it must.
 func (s *selection) hasFields(m *tracer.Marker) bool {
-	return len(s.patterns) > 0 || tracer.HasWhere(m, s.where)
+	return len(tracer.MissingWhere(m, s.where)) == 0 || s.names(m)
+}
+
+// names reports whether a pattern without wildcards matches a marker.
+func (s *selection) names(m *tracer.Marker) bool {
+	return slices.ContainsFunc(s.patterns, func(p string) bool {
+		return !strings.ContainsAny(p, "*?[\\") && matches(m, []string{p})
+	})
 }
 
 // matches reports whether one of the patterns, which are well formed, matches a marker.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,6 +22,26 @@ type output struct {
 	pending bool        // a flush is under way
 	err     error
 	failed  chan struct{} // closed when err is set
+	paced   *pacedWriter  // below buf
+}
+
+// pacedWriter knows how long a write takes: to a pipe whose reader is stopped, for ever.
+type pacedWriter struct {
+	io.Writer
+	begun atomic.Pointer[time.Time] // when that which is under way did
+}
+
+func (w *pacedWriter) Write(p []byte) (int, error) {
+	now := time.Now()
+	w.begun.Store(&now)
+	defer w.begun.Store(nil)
+	return w.Writer.Write(p)
+}
+
+// stuck reports whether a write has been under way for so long.
+func (o *output) stuck(d time.Duration) bool {
+	begun := o.paced.begun.Load()
+	return begun != nil && time.Since(*begun) >= d
 }
 
 // openOutput opens where results go, which is emptied when they begin: the file of -o ("-" is standard output), else standard
@@ -45,7 +66,8 @@ func (e *Env) openOutput(path string, command bool) (*output, error) {
 	if w == nil {
 		w = o.to
 	}
-	o.buf = bufio.NewWriterSize(w, 64<<10)
+	o.paced = &pacedWriter{Writer: w}
+	o.buf = bufio.NewWriterSize(o.paced, 64<<10)
 	return o, nil
 }
 

@@ -25,6 +25,9 @@ const (
 // to it too, before it is sent SIGTERM.
 const grace = time.Second
 
+// stubborn is how long a command may take after SIGTERM before it is left running. Tests have less patience.
+var stubborn = 10 * time.Second
+
 // session is one run of stat or trace: markers to attach to, and what ends it.
 type session struct {
 	env     *Env
@@ -35,6 +38,7 @@ type session struct {
 	command *tracer.Command
 	exited  chan struct{} // closed when the command ended
 	result  error         // of its Wait, to be read after that
+	stays   error         // that it is left running, to be read after the session's end
 
 	// Of a recording: who is looked at by another engine than target, the markers there, and what
 	// else is recorded, in words.

@@ -39,9 +39,31 @@ func (s *session) watch(ctx context.Context, limit time.Duration, out *output, e
 	case <-out.failed:
 		ends <- byOutput
 	case <-ctx.Done():
+		go s.awaitReader(out, "Ctrl-C again")
 		s.awaitCommand()
 		ends <- byInterrupt
+		return
 	case <-s.over:
+		return
+	}
+	s.awaitReader(out, "Ctrl-C twice")
+}
+
+// awaitReader waits until the session, which has ended, is over. When it is not because nobody reads
+// what is written, it says so, and what helps.
+func (s *session) awaitReader(out *output, way string) {
+	for tick := time.NewTicker(patience); ; {
+		select {
+		case <-s.over:
+			tick.Stop()
+			return
+		case <-tick.C:
+			if out.stuck(patience) {
+				tick.Stop()
+				s.env.message("whoever reads the output does not, and the rest waits for that; %s ends without it", way)
+				return
+			}
+		}
 	}
 }
 
@@ -83,9 +105,29 @@ func (s *session) awaitCommand() {
 	select {
 	case <-s.exited:
 	case <-time.After(grace):
-		s.command.Signal(syscall.SIGTERM)
-		<-s.exited
+		s.stays = s.terminate(nil) // the second Ctrl-C kills it
 	}
+}
+
+// terminate sends the command SIGTERM and waits for its end. One that does not end is never killed unasked, since it may
+// have good reason: the error says that it is left running. The end of kill kills it.
+func (s *session) terminate(kill <-chan struct{}) error {
+	s.command.Signal(syscall.SIGTERM)
+	pid := s.command.PID()
+	waiting := time.AfterFunc(patience, func() {
+		s.env.message("waiting for %s, process %d, to end after SIGTERM; Ctrl-C kills it", s.named, pid)
+	})
+	defer waiting.Stop()
+	select {
+	case <-s.exited:
+	case <-kill:
+		s.command.Kill()
+		<-s.exited
+	case <-time.After(stubborn):
+		return withHint(fmt.Errorf("%s, process %d, still runs %v after SIGTERM, and is left running", s.named, pid, stubborn),
+			"kill -KILL %d ends it", pid)
+	}
+	return nil
 }
 
 // finish ends the session, and its command when that still runs. It returns what the exit
@@ -96,20 +138,14 @@ func (s *session) finish(ctx context.Context, why end) error {
 	if s.command == nil {
 		return nil
 	}
-	if why == byCommand || why == byInterrupt {
+	switch {
+	case s.stays != nil:
+		return s.stays
+	case why == byCommand || why == byInterrupt:
 		<-s.exited
 		return commandResult(s.result)
 	}
-	s.command.Signal(syscall.SIGTERM)
-	done := s.env.progress("waiting for %s to end after SIGTERM", s.named)
-	defer done()
-	select {
-	case <-s.exited:
-	case <-ctx.Done():
-		s.command.Kill()
-		<-s.exited
-	}
-	return nil
+	return s.terminate(ctx.Done())
 }
 
 // commandResult turns what Wait returned into waymark's exit status.

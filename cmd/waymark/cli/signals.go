@@ -60,16 +60,13 @@ func notifySignals(parent context.Context, env *Env) (context.Context, func()) {
 
 // interruptNow ends waymark, and the command that it runs.
 func (e *Env) interruptNow() {
-	e.mu.Lock()
-	if e.interrupt != nil {
-		e.interrupt()
+	if f := e.interrupt.Load(); f != nil {
+		(*f)()
 	}
 	os.Exit(statusInterrupted)
 }
 
 // onSecondInterrupt sets what a second signal does first.
 func (e *Env) onSecondInterrupt(f func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.interrupt = f
+	e.interrupt.Store(&f)
 }

@@ -1,6 +1,11 @@
 package cli
 
-import "github.com/waymark-trace/waymark/tracer"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
 
 // jsonSkipped is an object of stat, trace and latency --json.
 type jsonSkipped struct {
@@ -10,24 +15,46 @@ type jsonSkipped struct {
 	Address uint64 `json:"address"`
 }
 
-// skips says which sites are left out, and why.
+// skips says which sites are left out, and why: in one line where a reason is a whole file's.
 func (s *session) skips(skipped []*tracer.SiteError) error {
-	for i, e := range skipped {
-		if i < maxProblems {
-			s.env.warning("%v", e)
+	said, shown := 0, 0
+	for rest := skipped; len(rest) > 0 && said < maxProblems; said++ {
+		n := alike(rest)
+		_, hint := explain(rest[0])
+		if shown += n; n == 1 {
+			s.env.warning("%v", rest[0])
+		} else {
+			s.env.warning("%s: %s left out: %v", rest[0].Marker.File.Path, plural(n, "site"), rest[0].Err)
 		}
-		if s.json == nil {
-			continue
+		if hint != "" && said == 0 && !errors.Is(rest[0], tracer.ErrRedZone) { // whose is for who has nothing else
+			s.env.hint("%s", hint)
 		}
+		rest = rest[n:]
+	}
+	if more := len(skipped) - shown; more > 0 {
+		s.env.warning("%s left out besides; --json has them all", plural(more, "site"))
+	}
+	if s.json == nil {
+		return nil
+	}
+	for _, e := range skipped {
 		m := e.Marker
 		if err := writeJSON(s.json, &jsonSkipped{e.Err.Error(), m.FullName(), m.File.Path, uint64(m.Sites[e.Site].Address)}); err != nil {
 			return err
 		}
 	}
-	if more := len(skipped) - maxProblems; more > 0 {
-		s.env.warning("%s left out besides; --json has them all", plural(more, "site"))
-	}
 	return nil
+}
+
+// alike returns how many sites at the beginning are of one file and left out for one reason.
+func alike(skipped []*tracer.SiteError) int {
+	first := fmt.Sprint(skipped[0].Err)
+	for n, e := range skipped {
+		if e.Marker.File != skipped[0].Marker.File || e.Err.Error() != first {
+			return n
+		}
+	}
+	return len(skipped)
 }
 
 // leftOut returns the markers of which no site is attached.

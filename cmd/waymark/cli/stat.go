@@ -35,7 +35,8 @@ executed: see waymark trace --help.
 
 Results go to standard output. With -- COMMAND, which has standard output for itself, they
 go to standard error; -o FILE writes them elsewhere, -o - to standard output after all. A
-command that is still running after -d or -n is sent SIGTERM.`
+command that is still running after -d or -n is sent SIGTERM; one that runs on for 10 seconds
+is left running, which waymark says and ends with 1.`
 
 const statExample = `  waymark stat -p 1234                   every marker of a process
   waymark stat -p 1234 'http:*'          those of one provider

@@ -20,7 +20,7 @@ type selection struct {
 	target   tracer.Target
 	patterns []string
 	engine   engineFlag
-	where    string // of --where; without patterns it chooses the markers that have its fields
+	where    string // of --where; it chooses the markers that have its fields, save those that patterns name
 	// kernel is what the patterns choose of the kernel's tracepoints; nil but of a recording, which can have them.
 	kernel *[]string
 }

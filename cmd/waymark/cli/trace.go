@@ -24,7 +24,8 @@ has attached, some milliseconds. (A job of an interactive shell is not.) With -p
 process is stopped, and what happens in these milliseconds is not seen.
 
 A place that the kernel refuses, or where a probe would overwrite variables of the program, is left
-out with a warning; when there is no other that is an error.
+out with a warning, and so is a file that cannot be opened any more; when there is no other that is an
+error.
 
 Patterns are globs over provider:name, such as 'http:*'; one without a colon matches the
 name in any provider. Without patterns it is every marker.
@@ -33,7 +34,8 @@ name in any provider. Without patterns it is every marker.
 neither room in the buffer nor a line. It compares fields, by the names that waymark list shows or
 as arg1, arg2…, and comm, pid, tid, cpu and goroutine: == != < <= > >= for numbers, == and ~ for
 text, where ~ takes a pattern with * and ?; && || ! ( ), and + - & between numbers. It is false
-of what cannot be read. Details: docs/filters.md.
+of what cannot be read. Markers without its fields are left out, unless a pattern without * names
+them: that is an error. Details: docs/filters.md.
 
 Markers of C programs say of a string only that it is a number. waymark knows the arguments of
 PostgreSQL, Python, Ruby, PHP, HotSpot, libstdc++, libvirt and others by name and type; of the rest
@@ -51,7 +53,8 @@ of up to 31, 256 for longer ones.
 
 Events go to standard output. With -- COMMAND, which has standard output for itself, they go
 to standard error; -o FILE writes them elsewhere, -o - to standard output after all. A
-command that is still running after -d or -n is sent SIGTERM.`
+command that is still running after -d or -n is sent SIGTERM; one that runs on for 10 seconds
+is left running, which waymark says and ends with 1.`
 
 const traceExample = `  waymark trace -p 1234 http:request_start      one marker of a process
   waymark trace -n 10 ./server                  ten events of any process that runs it

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A command that does not end after SIGTERM is left running, and killed when that is asked for.
+func TestTerminateStubborn(t *testing.T) {
+	defer func(d time.Duration) { stubborn = d }(stubborn)
+	asked := make(chan struct{})
+	close(asked)
+	for what, test := range map[string]struct {
+		patience time.Duration
+		kill     chan struct{}
+		stays    bool
+	}{
+		"left":   {50 * time.Millisecond, nil, true},
+		"killed": {time.Hour, asked, false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			stubborn = test.patience
+			ready, stdout := io.Pipe()
+			s := &session{env: &Env{Stdout: stdout, Stderr: io.Discard}, named: "the command"}
+			if err := s.startCommand(context.Background(), []string{"sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`}); err != nil {
+				t.Skip(err) // a sandbox without ptrace
+			}
+			defer s.abandon()
+			if err := s.command.Resume(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(ready, make([]byte, len("ready\n"))); err != nil {
+				t.Fatal(err)
+			}
+			err := s.terminate(test.kill)
+			hint := ""
+			if err != nil {
+				_, hint = explain(err)
+			}
+			if (err != nil) != test.stays || test.stays && (!strings.Contains(err.Error(), "is left running") || !strings.Contains(hint, "kill -KILL")) {
+				t.Errorf("%v, hint %q", err, hint)
+			}
+			if runs := unix.Kill(s.command.PID(), 0) == nil; runs != test.stays {
+				t.Errorf("it runs: %t, want %t", runs, test.stays)
+			}
+		})
+	}
+}
