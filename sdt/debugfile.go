@@ -1,27 +1,21 @@
 package sdt
 
 import (
-	"bytes"
 	"debug/elf"
 	"errors"
-	"hash/crc32"
 	"io"
-	"path/filepath"
-	"strings"
-)
 
-// debugRoot is where distributions install separate debug files.
-var debugRoot = "/usr/lib/debug"
+	"github.com/waymark-trace/waymark/internal/debugfile"
+)
 
 var errOtherDebugFile = errors.New("not the debug file of this file")
 
 // withDebugFile calls read with the file's separate debug file; found is false when there is none.
-// It is looked for where gdb does (GDB manual, "Debugging Information in Separate Files"), and must
-// have the file's build id, or the checksum in the section that names it when there is no id.
+// It must have the file's build id, or the checksum in the section that names it when there is no id.
 func (im *image) withDebugFile(read func(*image) error) (found bool, err error) {
 	id := im.buildID()
 	link, sum := im.debugLink()
-	for _, path := range debugPaths(im.path, id, link) {
+	for _, path := range debugfile.Paths(im.path, id, link) {
 		err = withFile(path, func(r io.ReaderAt) error {
 			debug, err := openImage(r)
 			if err != nil {
@@ -30,7 +24,7 @@ func (im *image) withDebugFile(read func(*image) error) (found bool, err error) 
 			if _, full := debug.firstOf(elf.SHT_SYMTAB); !full || debug.class != im.class {
 				return errOtherDebugFile
 			}
-			if id != "" && debug.buildID() != id || id == "" && !hasChecksum(r, sum) {
+			if id != "" && debug.buildID() != id || id == "" && !debugfile.HasSum(r, sum) {
 				return errOtherDebugFile
 			}
 			found = true
@@ -43,22 +37,7 @@ func (im *image) withDebugFile(read func(*image) error) (found bool, err error) 
 	return false, nil // others' files, or none
 }
 
-// debugPaths are where the debug file can be of a file with a build id, and with a debug link.
-func debugPaths(path, id, link string) []string {
-	var paths []string
-	if len(id) > 2 {
-		paths = append(paths, filepath.Join(debugRoot, ".build-id", id[:2], id[2:]+".debug"))
-	}
-	dir, err := filepath.Abs(filepath.Dir(path))
-	if link == "" || err != nil {
-		return paths
-	}
-	return append(paths, filepath.Join(dir, link), filepath.Join(dir, ".debug", link), filepath.Join(debugRoot, dir, link))
-}
-
-// debugLink returns the name of the debug file and its checksum, as objcopy --add-gnu-debuglink
-// writes them: the name ended by a zero, padded to four bytes, and a CRC-32. Names only: the
-// file shall not send us to other directories.
+// debugLink returns the name of the debug file and its checksum, "" for none.
 func (im *image) debugLink() (name string, sum uint32) {
 	for i := uint32(0); ; i++ {
 		s, ok := im.section(i)
@@ -68,21 +47,10 @@ func (im *image) debugLink() (name string, sum uint32) {
 		if !im.hasName(s, ".gnu_debuglink") {
 			continue
 		}
-		data, err := im.sectionData(s, maxDebugLink)
-		end := bytes.IndexByte(data, 0)
-		at := (end + 4) &^ 3
-		if err != nil || end < 1 || at+4 > len(data) {
+		data, err := im.sectionData(s, debugfile.MaxLink)
+		if err != nil {
 			return "", 0
 		}
-		if name = string(data[:end]); name == "." || name == ".." || strings.ContainsRune(name, '/') {
-			return "", 0
-		}
-		return name, im.order.Uint32(data[at:])
+		return debugfile.Link(data, im.order)
 	}
-}
-
-func hasChecksum(r io.ReaderAt, sum uint32) bool {
-	h := crc32.NewIEEE()
-	n, err := io.Copy(h, io.NewSectionReader(r, 0, maxDebugBytes))
-	return err == nil && n < maxDebugBytes && h.Sum32() == sum
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waymark-trace/waymark/internal/debugfile"
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
@@ -35,8 +36,8 @@ ret
 // and through no other's.
 func TestDebugFile(t *testing.T) {
 	peer.Need(t, "gcc", "objcopy", "strip")
-	old := debugRoot
-	t.Cleanup(func() { debugRoot = old })
+	old := debugfile.Root
+	t.Cleanup(func() { debugfile.Root = old })
 	for name, test := range map[string]struct {
 		flags string
 		at    func(dir, root, id string) string // where the debug file goes
@@ -54,7 +55,7 @@ func TestDebugFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			debugRoot = t.TempDir()
+			debugfile.Root = t.TempDir()
 			build := func(name, more string) {
 				t.Helper()
 				if err := os.WriteFile(filepath.Join(dir, "p.s"), []byte(hiddenSource+more), 0o600); err != nil {
@@ -74,7 +75,7 @@ func TestDebugFile(t *testing.T) {
 				build("q", ".data\nmore: .quad 0\n")
 				run(t, dir, "objcopy", "--only-keep-debug", "q", "p.debug")
 			}
-			to := test.at(dir, debugRoot, whole.BuildID)
+			to := test.at(dir, debugfile.Root, whole.BuildID)
 			if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/waymark-trace/waymark/internal/debugfile"
 )
 
 func FuzzParseNotes(f *testing.F) {
@@ -147,7 +149,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name, _ := im.debugLink(); len(name) > maxDebugLink || strings.ContainsAny(name, "/\x00") || name == ".." {
+		if name, _ := im.debugLink(); len(name) > debugfile.MaxLink || strings.ContainsAny(name, "/\x00") || name == ".." {
 			t.Fatalf("debug link %q", name)
 		}
 		counters := map[Addr]Offset{}

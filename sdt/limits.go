@@ -18,6 +18,4 @@ const (
 	maxSymbolName   = 4096
 	maxSegmentNotes = 64 << 10 // a PT_NOTE segment searched for the build id
 	maxProblems     = 4096     // kept in a File
-	maxDebugBytes   = 4 << 30  // a debug file whose checksum is taken
-	maxDebugLink    = 4096     // the section that names it
 )

@@ -41,7 +41,7 @@ var rules = []rule{
 	},
 	{
 		what:  "readers",
-		parts: []string{"sdt", "ctf", "internal/schema", "internal/field", "internal/markerabi", "internal/link", "internal/ring", "internal/clock", "internal/debuginfo", "internal/place", "internal/variable", "internal/fetch"},
+		parts: []string{"sdt", "ctf", "internal/schema", "internal/field", "internal/markerabi", "internal/link", "internal/ring", "internal/clock", "internal/debugfile", "internal/debuginfo", "internal/place", "internal/variable", "internal/fetch"},
 		bad:   func(dep string) bool { return isIn(dep, engines...) },
 		why:   "a program that reads files or traces does not link the engine that attaches",
 	},
