@@ -50,7 +50,7 @@ func TestSimpleGoValues(t *testing.T) {
 				if _, err := link.File(path, ""); err != nil {
 					t.Fatal(err)
 				}
-				hits := (&oracle{}).trace(t, path)
+				hits := (&oracle{}).trace(t, program{path, path})
 				have, all := 0, 0
 				for marker, n := range passes {
 					if len(hits[marker]) != n {

@@ -2,22 +2,12 @@ package e2e
 
 import (
 	"context"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"math"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/peer"
-	"github.com/waymark-trace/waymark/internal/variable"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -58,28 +48,13 @@ type simpleHit struct {
 // oracle is a build of the corpus.
 type oracle struct {
 	compiler, source, level, dwarf string
-	pie                            bool
+	form                           packed
 	truths                         map[string][]simpleHit
 	sum                            *tally
 }
 
 func (o *oracle) String() string {
-	return fmt.Sprintf("%s %s %s %s pie=%t", o.compiler, filepath.Base(o.source), o.level, o.dwarf, o.pie)
-}
-
-func (o *oracle) build(t *testing.T) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "corpus")
-	args := []string{"-w", o.level, o.dwarf, "-I../include", "-o", file}
-	if o.pie {
-		args = append(args, "-fPIE", "-pie")
-	} else {
-		args = append(args, "-fno-pie", "-no-pie")
-	}
-	if out, err := exec.Command(o.compiler, append(args, o.source)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", o, err, out)
-	}
-	return file
+	return fmt.Sprintf("%s %s %s %s %s", o.compiler, filepath.Base(o.source), o.level, o.dwarf, o.form)
 }
 
 // The value oracle. The values that waymark's events have are those that the program has without
@@ -104,7 +79,7 @@ func TestSimpleValues(t *testing.T) {
 		truth := plain.truth(t)
 		for _, level := range levels {
 			for i, dwarf := range []string{"-gdwarf-4", "-gdwarf-5"} {
-				o := oracle{c.compiler, c.source, level, dwarf, i == 1, truth, sums[level]}
+				o := oracle{c.compiler, c.source, level, dwarf, []packed{executable, inPIE}[i], truth, sums[level]}
 				o.compare(t)
 			}
 		}
@@ -132,23 +107,23 @@ type tally struct {
 // truth is what gdb says of the variables of a build without optimization.
 func (o *oracle) truth(t *testing.T) map[string][]simpleHit {
 	t.Helper()
-	file := o.build(t)
-	markers, err := tracer.Find(context.Background(), tracer.Target{Path: file})
+	p := o.build(t)
+	markers, err := tracer.Find(context.Background(), tracer.Target{Path: p.file})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o.gdb(t, file, markers)
+	return o.gdb(t, p, markers)
 }
 
 // compare builds, traces, and asks gdb.
 func (o *oracle) compare(t *testing.T) {
 	t.Helper()
-	file := o.build(t)
-	markers, err := tracer.Find(context.Background(), tracer.Target{Path: file})
+	p := o.build(t)
+	markers, err := tracer.Find(context.Background(), tracer.Target{Path: p.file})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, want := o.trace(t, file), o.gdb(t, file, markers)
+	got, want := o.trace(t, p), o.gdb(t, p, markers)
 	for _, m := range markers {
 		name := m.Simple.Name
 		whole := len(m.Simple.Refused) == 0 && len(m.Sites) > 0
@@ -224,155 +199,4 @@ func (o *oracle) same(t *testing.T, got, gdb, truth *simpleHit) {
 			t.Errorf("%v: %s: %s has no value (%v), gdb says %q", o, got.marker, name, got.why[name], peer)
 		}
 	}
-}
-
-// trace runs the program under waymark.
-func (o *oracle) trace(t *testing.T, file string) map[string][]simpleHit {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	command, err := tracer.Start(ctx, []string{file}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	target := tracer.Target{PID: command.PID()}
-	markers, err := tracer.Find(ctx, target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	events, err := tracer.Trace(target, markers, nil)
-	if err != nil {
-		t.Fatalf("%v: %v", o, err)
-	}
-	defer events.Close()
-	if err := command.Resume(); err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Wait(); err != nil {
-		t.Fatalf("%v: %v", o, err)
-	}
-	if err := events.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	hits := map[string][]simpleHit{}
-	for {
-		e, err := events.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := simpleHit{e.Marker.Simple.Name, map[string]string{}, map[string]error{}}
-		for i := range e.Values {
-			f, v := &e.Marker.Fields[i], &e.Values[i]
-			h.values[f.Name] = canonical(f, v)
-			h.why[f.Name] = v.Err
-		}
-		hits[h.marker] = append(hits[h.marker], h)
-	}
-	if lost, err := events.Lost(); lost != 0 || err != nil {
-		t.Fatalf("%d events lost: %v", lost, err)
-	}
-	return hits
-}
-
-// canonical writes a value as values.py does.
-func canonical(f *tracer.Field, v *tracer.Value) string {
-	kind := f.KindOf(v)
-	switch {
-	case v.Err != nil:
-		if f.Kind == field.String && !errors.Is(v.Err, variable.ErrOptimized) && strings.Contains(v.Err.Error(), "could not be read") {
-			return "nil" // text at address 0
-		}
-		return "-"
-	case f.Elem != field.Invalid:
-		var words []string
-		size := f.Elem.Size()
-		for at := 0; at+size <= len(v.Text); at += size {
-			var bits uint64
-			for i := size - 1; i >= 0; i-- {
-				bits = bits<<8 | uint64(v.Text[at+i])
-			}
-			if f.Elem.Signed() {
-				bits = uint64(int64(bits<<(64-8*size)) >> (64 - 8*size))
-			}
-			words = append(words, canonical(&tracer.Field{Kind: f.Elem}, &tracer.Value{Bits: bits}))
-		}
-		return "[" + strings.Join(words, " ") + "]"
-	case kind.HasLength():
-		return "text " + hex.EncodeToString(v.Text)
-	case kind.IsFloat():
-		n := math.Float64frombits(v.Bits)
-		if kind == field.Float32 {
-			n = float64(math.Float32frombits(uint32(v.Bits)))
-		}
-		var b [8]byte
-		for i := range b {
-			b[i] = byte(math.Float64bits(n) >> (8 * i))
-		}
-		return "float " + hex.EncodeToString(b[:])
-	case kind == field.Pointer && v.Bits == 0:
-		return "nil"
-	case kind == field.Pointer:
-		return "pointer"
-	case kind.Signed():
-		return fmt.Sprint(int64(v.Bits))
-	}
-	return fmt.Sprint(v.Bits)
-}
-
-// gdb runs the program under gdb, which prints the variables at the places that waymark found.
-func (o *oracle) gdb(t *testing.T, file string, markers []*tracer.Marker) map[string][]simpleHit {
-	t.Helper()
-	type place struct {
-		Address     uint64   `json:"address"`
-		Marker      string   `json:"marker"`
-		Function    string   `json:"function"`
-		Line        int      `json:"line"`
-		Expressions []string `json:"expressions"`
-	}
-	var places []place
-	for _, m := range markers {
-		for _, p := range m.Simple.Places {
-			function, _, _ := strings.Cut(m.Simple.Function, "<")
-			places = append(places, place{p.Address, m.Simple.Name, function, m.Simple.Line, m.Simple.Variables})
-		}
-	}
-	data, err := json.Marshal(places)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := file + ".places"
-	if err := os.WriteFile(list, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "gdb", "-nx", "-q", "-batch", "-x", "testdata/simple/values.py", file)
-	pie := "0"
-	if o.pie {
-		pie = "1"
-	}
-	cmd.Env = append(os.Environ(), "PLACES="+list, "PIE="+pie)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: gdb: %v\n%s", o, err, out)
-	}
-	hits := map[string][]simpleHit{}
-	for line := range strings.SplitSeq(string(out), "\n") {
-		text, ok := strings.CutPrefix(line, "HIT ")
-		if !ok {
-			continue
-		}
-		var h simpleHit
-		if err := json.Unmarshal([]byte(text), &[]any{&h.marker, &h.values}); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-		hits[h.marker] = append(hits[h.marker], h)
-	}
-	if len(hits) == 0 {
-		t.Fatalf("%v: gdb stopped nowhere\n%s", o, out)
-	}
-	return hits
 }

@@ -317,7 +317,11 @@ func (s *simpleFile) enclosing(files []string) (*enclosing.Functions, error) {
 	if err != nil {
 		return nil, err
 	}
-	return enclosing.In(s.info.Data, uint64(len(entries)), files)
+	lines, err := s.info.LineSections()
+	if err != nil {
+		return nil, err
+	}
+	return enclosing.In(s.info.Data, lines, uint64(len(entries)), files)
 }
 
 // resolve reads the marker's file again, and returns the marker with more fields.

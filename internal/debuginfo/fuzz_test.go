@@ -77,6 +77,9 @@ func FuzzLines(f *testing.F) {
 	for i, s := range bases {
 		f.Add(i == 1, s["line"], s["line_str"])
 	}
+	for _, h := range hugeTables {
+		f.Add(true, h.table, h.names)
+	}
 	f.Fuzz(func(t *testing.T, newer bool, line, names []byte) {
 		base := bases[0]
 		if newer {
@@ -173,4 +176,31 @@ func FuzzUnwind(f *testing.F) {
 			t.Errorf("both %v and %v", c, err)
 		}
 	})
+}
+
+// head5 is what a line table of DWARF 5 begins with, up to its lists of names.
+const head5 = "\x40\x00\x00\x00\x05\x00\x08\x00\x20\x00\x00\x00\x01\x01\x01\xfb\x0e\x0d\x00\x01\x01\x01\x01\x00\x00\x00\x01\x00\x00\x01"
+
+// hugeTables are line tables of some bytes that debug/dwarf would make gigabytes of.
+var hugeTables = []struct{ table, names []byte }{
+	{[]byte(head5 + "\x00\xff\xff\xff\xff\xff\x01" + strings.Repeat("\x00", 40)), nil},                                                  // directories of nothing
+	{[]byte(head5 + "\x01\x01\x1f\xff\xff\xff\xff\x0f" + strings.Repeat("\x00", 40)), []byte("\x00")},                                   // more than there are bytes
+	{[]byte(head5 + "\x01\x01\x1f\x01\x00\x00\x00\x00" + strings.Repeat("\x00", 40)), bytes.Repeat([]byte("a"), 2*maxName)},             // a name without an end
+	{[]byte(head5 + "\x01\x01\x42\xff\xff\x03" + strings.Repeat("\x00", 40)), nil},                                                      // of a form that takes no bytes
+	{[]byte("\x40\x00\x00\x00\x04\x00\x20\x00\x00\x00\x01\x01\x01\xfb\x0e\x01" + strings.Repeat("a", 2*maxName) + "\x00\x00\x00"), nil}, // and before DWARF 5
+}
+
+func TestHugeLineTables(t *testing.T) {
+	base := sections(t, "-g", "-gdwarf-5")
+	for i, h := range hugeTables {
+		s := map[string][]byte{"abbrev": base["abbrev"], "info": base["info"], "str": base["str"], "rnglists": base["rnglists"], "line": h.table, "line_str": h.names}
+		info, err := of(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unit := dwarf.Entry{Field: []dwarf.Field{{Attr: dwarf.AttrStmtList, Val: int64(0), Class: dwarf.ClassLinePtr}}}
+		if _, err := info.Lines(&unit, func(string) (string, bool) { return "", false }); err == nil || !strings.Contains(err.Error(), "line table at 0x0: ") {
+			t.Errorf("table %d: %v", i, err)
+		}
+	}
 }

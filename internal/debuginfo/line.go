@@ -39,7 +39,11 @@ const maxRows = 32 << 20
 // taken as the compiler was given it: relative to the directory in which that ran. found is asked
 // for the cleaned path of each file, as it is and relative to that directory.
 func (f *File) Lines(e *dwarf.Entry, found func(path string) (name string, ok bool)) (*Lines, error) {
-	r, err := f.Data.LineReader(e)
+	sections, err := f.LineSections()
+	if err != nil {
+		return nil, err
+	}
+	r, err := LineReader(f.Data, sections, e)
 	if err != nil || r == nil {
 		return nil, err
 	}

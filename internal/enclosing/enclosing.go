@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/waymark-trace/waymark/internal/debuginfo"
 )
 
 // maxDebug bounds the debugging information that is read, uncompressed, in bytes.
@@ -22,6 +24,7 @@ type Functions struct {
 	// defines a lambda's outside, but a line in it is in the function around.
 	members []member
 	local   map[dwarf.Offset]bool
+	lines   debuginfo.LineSections
 }
 
 type member struct {
@@ -84,13 +87,17 @@ func read(at io.ReaderAt, files []string) (f *Functions, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return In(data, info.Size, files)
+	lines, err := debuginfo.ReadLineSections(file)
+	if err != nil {
+		return nil, err
+	}
+	return In(data, lines, info.Size, files)
 }
 
 // In reads what debugging information that is open knows about the named source files. size is
 // that of .debug_info, in bytes. It panics where package dwarf does.
-func In(data *dwarf.Data, size uint64, files []string) (*Functions, error) {
-	f := &Functions{files: make(map[string]*source), local: make(map[dwarf.Offset]bool)}
+func In(data *dwarf.Data, lines debuginfo.LineSections, size uint64, files []string) (*Functions, error) {
+	f := &Functions{files: make(map[string]*source), local: make(map[dwarf.Offset]bool), lines: lines}
 	for _, name := range files {
 		f.files[filepath.Clean(name)] = &source{functions: make(map[int]string)}
 	}

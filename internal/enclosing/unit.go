@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+
+	"github.com/waymark-trace/waymark/internal/debuginfo"
 )
 
 // unit returns the sources among the files of a compilation unit, nil when there are none.
 func (f *Functions) unit(data *dwarf.Data, e *dwarf.Entry) ([]*source, error) {
-	lines, err := data.LineReader(e)
+	lines, err := debuginfo.LineReader(data, f.lines, e)
 	if err != nil || lines == nil {
 		return nil, err
 	}

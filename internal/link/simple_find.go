@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/waymark-trace/waymark/internal/debuginfo"
 	"github.com/waymark-trace/waymark/internal/gosource"
 	"github.com/waymark-trace/waymark/internal/simpleplace"
 	"github.com/waymark-trace/waymark/internal/simplesource"
@@ -25,11 +26,11 @@ func (img *image) findSimple(sources *gosource.Finder, s *simples) (result *simp
 			result, err = nil, fmt.Errorf("%w: its debugging information: %v", ErrLayout, r)
 		}
 	}()
-	data, size, err := img.debugInfo()
+	data, lines, size, err := img.debugInfo()
 	if err != nil {
 		return nil, err
 	}
-	units, err := simpleplace.OpenUnits(data, size)
+	units, err := simpleplace.OpenUnits(data, lines, size)
 	if err != nil {
 		return nil, fmt.Errorf("%w: its debugging information: %w", ErrLayout, err)
 	}
@@ -136,8 +137,8 @@ func symbolPrefix(path string) string {
 }
 
 // debugInfo returns the debugging information and the size of its entries.
-func (img *image) debugInfo() (*dwarf.Data, uint64, error) {
-	var size, inflated uint64
+func (img *image) debugInfo() (data *dwarf.Data, lines debuginfo.LineSections, size uint64, err error) {
+	var inflated uint64
 	for _, s := range img.elf.Sections {
 		if !strings.HasPrefix(s.Name, ".debug_") && !strings.HasPrefix(s.Name, ".zdebug_") || s.Type == elf.SHT_NOBITS {
 			continue
@@ -146,15 +147,18 @@ func (img *image) debugInfo() (*dwarf.Data, uint64, error) {
 			size = s.Size
 		}
 		if inflated += s.Size; s.Size > maxDebug || inflated > maxDebug {
-			return nil, 0, fmt.Errorf("%w: more than %d bytes of debugging information", ErrLayout, int64(maxDebug))
+			return nil, lines, 0, fmt.Errorf("%w: more than %d bytes of debugging information", ErrLayout, int64(maxDebug))
 		}
 	}
 	if size == 0 {
-		return nil, 0, errNoDebug
+		return nil, lines, 0, errNoDebug
 	}
-	data, err := img.elf.DWARF()
+	data, err = img.elf.DWARF()
+	if err == nil {
+		lines, err = debuginfo.ReadLineSections(img.elf)
+	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("%w: its debugging information: %w", ErrLayout, err)
+		return nil, lines, 0, fmt.Errorf("%w: its debugging information: %w", ErrLayout, err)
 	}
-	return data, size, nil
+	return data, lines, size, nil
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/waymark-trace/waymark/internal/debuginfo"
 )
 
 // langGo is DW_LANG_Go. (DWARF 5, 7.12)
@@ -58,6 +60,7 @@ type function struct {
 // Units are the compilation units of Go code in a file's debugging information.
 type Units struct {
 	data  *dwarf.Data
+	lines debuginfo.LineSections
 	size  uint64 // of all entries, in bytes
 	units []unit
 }
@@ -69,13 +72,13 @@ type unit struct {
 
 // OpenUnits reads which source files there are. The size is that of .debug_info: a reader of
 // package dwarf does not always come to an end (see internal/enclosing).
-func OpenUnits(data *dwarf.Data, size uint64) (*Units, error) {
-	u := &Units{data: data, size: size}
+func OpenUnits(data *dwarf.Data, lines debuginfo.LineSections, size uint64) (*Units, error) {
+	u := &Units{data: data, lines: lines, size: size}
 	err := u.entries(func(e *dwarf.Entry) error {
 		if language, _ := e.Val(dwarf.AttrLanguage).(int64); e.Tag != dwarf.TagCompileUnit || language != langGo {
 			return nil
 		}
-		lines, err := data.LineReader(e)
+		lines, err := debuginfo.LineReader(data, u.lines, e)
 		if err != nil || lines == nil {
 			return err
 		}
@@ -128,7 +131,7 @@ func (u *Units) rows(wanted map[lineOf]bool) (map[lineOf][]span, error) {
 		if !slices.ContainsFunc(unit.files, func(f *dwarf.LineFile) bool { return f != nil && files[f.Name] }) {
 			continue
 		}
-		lines, err := u.data.LineReader(unit.entry)
+		lines, err := debuginfo.LineReader(u.data, u.lines, unit.entry)
 		if err != nil {
 			return nil, err
 		}

@@ -1,5 +1,6 @@
 # Prints the values of variables at addresses, as gdb knows them: one JSON object a hit.
-# PLACES is a file with lines of: address, marker, function, expressions, as JSON.
+# PLACES is a file with lines of: address, marker, function, expressions, as JSON. IN is what they are in,
+# the program or a shared object; DEBUG is where separate debug files are.
 import gdb, json, os, re, struct
 
 def number(v):
@@ -115,11 +116,24 @@ places = json.load(open(os.environ["PLACES"]))
 gdb.execute("set pagination off")
 gdb.execute("set width 0")
 gdb.execute("set print elements 0")
-gdb.execute("starti > /dev/null", to_string=True)
+gdb.execute("set debug-file-directory " + os.environ["DEBUG"])
+file = os.environ["IN"]
+gdb.execute("file " + gdb.current_progspace().filename) # anew, with that directory
+if file == gdb.current_progspace().filename:
+    gdb.execute("starti > /dev/null", to_string=True)
+else: # a shared object: until it is loaded
+    gdb.execute("tbreak main", to_string=True)
+    gdb.execute("run > /dev/null", to_string=True)
 base = 0
-if os.environ["PIE"] == "1":
-    auxv = gdb.execute("info auxv", to_string=True)
-    base = int(re.search(r"AT_PHDR.*?(0x[0-9a-f]+)", auxv).group(1), 16) - 64
+with open(file, "rb") as f:
+    dynamic = f.read(18)[16] == 3 # ET_DYN
+if dynamic:
+    for line in open("/proc/%d/maps" % gdb.selected_inferior().pid):
+        if line.rstrip().endswith(" " + file) and int(line.split()[2], 16) == 0:
+            base = int(line.split("-")[0], 16)
+            break
+    else:
+        raise gdb.error(file + " is not loaded")
 at = {}
 for p in places:
     at.setdefault(p["address"], []).append(p)

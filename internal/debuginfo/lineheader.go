@@ -1,0 +1,174 @@
+package debuginfo
+
+import (
+	"bytes"
+	"debug/dwarf"
+	"debug/elf"
+	"errors"
+	"fmt"
+)
+
+// LineSections are what line tables are read from.
+type LineSections struct{ Line, LineStr, Str []byte }
+
+// ReadLineSections reads them of a file.
+func ReadLineSections(e *elf.File) (LineSections, error) {
+	f := &File{debug: e, sections: map[string][]byte{}}
+	return f.LineSections()
+}
+
+// LineSections returns those of the file's debugging information.
+func (f *File) LineSections() (s LineSections, err error) {
+	var errs [3]error
+	s.Line, errs[0] = f.Section("line")
+	s.LineStr, errs[1] = f.Section("line_str")
+	s.Str, errs[2] = f.Section("str")
+	return s, errors.Join(errs[:]...)
+}
+
+// LineReader returns the line table of a unit, nil when it has none. debug/dwarf makes room for as
+// many names as a header says, and copies each: one that says 2³⁰ of them, or names the same
+// megabyte again and again, ends the process. It is looked at here first.
+func LineReader(data *dwarf.Data, s LineSections, unit *dwarf.Entry) (*dwarf.LineReader, error) {
+	at, ok := unit.Val(dwarf.AttrStmtList).(int64)
+	if !ok || at < 0 || at > int64(len(s.Line)) {
+		return nil, nil
+	}
+	if dir, _ := unit.Val(dwarf.AttrCompDir).(string); len(dir) > maxName {
+		return nil, fmt.Errorf("a unit compiled in a directory with a name of %d bytes", len(dir))
+	}
+	h := lineHeader{LineSections: s, b: Buffer{Data: s.Line, At: int(at)}}
+	if err := h.check(); err != nil {
+		return nil, fmt.Errorf("line table at %#x: %w", at, err)
+	}
+	return data.LineReader(unit)
+}
+
+const (
+	maxName  = 4096    // of a file or directory, in bytes: what Linux takes
+	maxNames = 1 << 16 // of a unit's files, and of their directories
+)
+
+var errNames = fmt.Errorf("more than %d files or directories, or a name of more than %d bytes", maxNames, maxName)
+
+// lineHeader is the header of a line table: DWARF 5, 6.2.4.
+type lineHeader struct {
+	LineSections
+	b    Buffer
+	word int // the size of offsets
+}
+
+func (h *lineHeader) check() error {
+	b := &h.b
+	h.word = 4
+	if b.Uint(4) == 0xffffffff {
+		h.word = 8
+		b.Uint(8)
+	}
+	version := b.Uint(2)
+	if version >= 5 {
+		b.Uint(2) // sizes of addresses and segment selectors
+	}
+	b.Uint(h.word)
+	b.Uint(1)
+	if version >= 4 {
+		b.Uint(1) // operations of an instruction
+	}
+	b.Bytes(3) // statements, line base, line range
+	if n := b.Uint(1); n > 0 {
+		b.Bytes(n - 1)
+	}
+	var err error
+	if version >= 5 {
+		err = errors.Join(h.entries(), h.entries())
+	} else {
+		err = errors.Join(h.names(0), h.names(3))
+	}
+	return errors.Join(err, b.Err)
+}
+
+// names reads names with numbers behind each, up to an empty one: those before DWARF 5.
+func (h *lineHeader) names(numbers int) error {
+	for range maxNames {
+		name := h.b.String()
+		if name == "" || h.b.Err != nil {
+			return nil
+		}
+		if len(name) > maxName {
+			return errNames
+		}
+		for range numbers {
+			h.b.Uleb()
+		}
+	}
+	return errNames
+}
+
+// entries reads a list of directories or files.
+func (h *lineHeader) entries() error {
+	forms := make([]uint64, h.b.Uint(1))
+	for i := range forms {
+		h.b.Uleb()
+		forms[i] = h.b.Uleb()
+	}
+	n := h.b.Uleb()
+	if n > maxNames || n > 0 && len(forms) == 0 {
+		return errNames
+	}
+	for range n {
+		for _, form := range forms {
+			if err := h.form(form); err != nil || h.b.Err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Forms that tell of files: DWARF 5, 7.5.6.
+const (
+	formData2   = 0x05
+	formData4   = 0x06
+	formData8   = 0x07
+	formString  = 0x08
+	formBlock   = 0x09
+	formData1   = 0x0b
+	formStrp    = 0x0e
+	formUdata   = 0x0f
+	formData16  = 0x1e
+	formLineStr = 0x1f
+)
+
+// form goes over one value.
+func (h *lineHeader) form(form uint64) error {
+	switch b := &h.b; form {
+	case formString:
+		if len(b.String()) > maxName {
+			return errNames
+		}
+	case formStrp:
+		return text(h.Str, b.Uint(h.word))
+	case formLineStr:
+		return text(h.LineStr, b.Uint(h.word))
+	case formUdata:
+		b.Uleb()
+	case formBlock:
+		b.Bytes(b.Uleb())
+	case formData1, formData2, formData4, formData8, formData16:
+		b.Bytes(map[uint64]uint64{formData1: 1, formData2: 2, formData4: 4, formData8: 8, formData16: 16}[form])
+	default:
+		return fmt.Errorf("a file told of by form %#x", form)
+	}
+	return nil
+}
+
+// text checks the length of a name in a section of strings.
+func text(section []byte, at uint64) error {
+	if at >= uint64(len(section)) {
+		return errCut
+	}
+	if left := section[at:]; bytes.IndexByte(left[:min(len(left), maxName+1)], 0) < 0 {
+		return errNames
+	}
+	return nil
+}
