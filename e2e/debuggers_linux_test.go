@@ -159,8 +159,9 @@ func withGDB(t *testing.T, d *debugged) func() int {
 	})
 }
 
-// withDelve does so with delve.
-func withDelve(t *testing.T, d *debugged) func() int {
+// dlv returns the path of delve, which is installed once.
+func dlv(t *testing.T) string {
+	t.Helper()
 	bin := filepath.Join(os.TempDir(), "waymark-dlv-"+filepath.Base(delve))
 	if _, err := os.Stat(filepath.Join(bin, "dlv")); err != nil {
 		install := exec.Command("go", "install", delve)
@@ -170,12 +171,18 @@ func withDelve(t *testing.T, d *debugged) func() int {
 			peer.Missing(t, fmt.Sprintf("%s from a module proxy: %v\n%s", delve, err, out))
 		}
 	}
+	return filepath.Join(bin, "dlv")
+}
+
+// withDelve does so with delve.
+func withDelve(t *testing.T, d *debugged) func() int {
+	delve := dlv(t)
 	script := filepath.Join(t.TempDir(), "script")
 	text := fmt.Sprintf("break site *%#x\nbreak done main.done\n", d.site) + strings.Repeat("continue\n", 11) + "clear site\nclear done\n"
 	if err := os.WriteFile(script, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(filepath.Join(bin, "dlv"), "attach", fmt.Sprint(d.cmd.Process.Pid), "--init", script, "--allow-non-terminal-interactive")
+	cmd := exec.Command(delve, "attach", fmt.Sprint(d.cmd.Process.Pid), "--init", script, "--allow-non-terminal-interactive")
 	cmd.Stdin = strings.NewReader("exit\nn\n") // it asks whether to kill the process
 	return debug(t, cmd, func(out string) int { return strings.Count(out, "> [site]") })
 }

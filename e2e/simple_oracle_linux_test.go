@@ -163,7 +163,7 @@ func (h *simpleHit) value(name string) string {
 	return "-"
 }
 
-// same compares one hit with what gdb says of it, and with the truth when it is known.
+// same compares one hit with what gdb or delve says of it, and with the truth when it is known.
 func (o *oracle) same(t *testing.T, got, gdb, truth *simpleHit) {
 	t.Helper()
 	for name, value := range got.values {
@@ -181,8 +181,8 @@ func (o *oracle) same(t *testing.T, got, gdb, truth *simpleHit) {
 			o.sum.wrong++
 		}
 		if value != "-" {
-			if o.sum.have++; value != right && right != "-" && (value != peer || wrong[o.compiler+" "+got.marker] == "") {
-				t.Errorf("%v: %s: %s is %q, want %q, gdb says %q", o, got.marker, name, value, right, peer)
+			if o.sum.have++; value != right && right != "-" && (value != peer && peer != "-" || wrong[o.compiler+" "+got.marker] == "") {
+				t.Errorf("%v: %s: %s is %q, want %q, the debugger says %q", o, got.marker, name, value, right, peer)
 			}
 			continue
 		}
@@ -196,7 +196,7 @@ func (o *oracle) same(t *testing.T, got, gdb, truth *simpleHit) {
 			}
 		}
 		if o.sum.permitted[reason]++; reason == "" {
-			t.Errorf("%v: %s: %s has no value (%v), gdb says %q", o, got.marker, name, got.why[name], peer)
+			t.Errorf("%v: %s: %s has no value (%v), the debugger says %q", o, got.marker, name, got.why[name], peer)
 		}
 	}
 }

@@ -71,4 +71,5 @@ int main()
 		r += shared(i);
 	}
 	std::printf("%ld\n", r);
+	return 0; // it needs not be called main
 }

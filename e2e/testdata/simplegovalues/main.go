@@ -114,6 +114,6 @@ func main() {
 		generic("word", i)
 	}
 	r += loop([]int{5, -6, 7, 8})
-	r += method(req, last)
+	r += method(req, last) + more(req)
 	fmt.Println(r)
 }
