@@ -146,7 +146,10 @@ func TestSimpleValuesOfForms(t *testing.T) {
 			}
 			for _, dwarf := range dwarfs {
 				o := oracle{c.compiler, c.source, "-O2", dwarf, f, truth, sum}
-				o.compare(t)
+				have, right := sum.have, sum.right
+				if o.compare(t); sum.have == have || sum.right == right {
+					t.Errorf("%v: waymark has %d values, gdb %d right ones", &o, sum.have-have, sum.right-right)
+				}
 			}
 		}
 		o := oracle{c.compiler, c.source, "-O0", "-gdwarf-5", shared, truth, &tally{permitted: map[string]int{}}}
