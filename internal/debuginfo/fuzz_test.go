@@ -171,8 +171,7 @@ func FuzzUnwind(f *testing.F) {
 	table := append(append([]byte{20, 0, 0, 0}, common...), append([]byte{28, 0, 0, 0}, own...)...)
 	f.Add(true, append(table, 0, 0, 0, 0), uint64(0x1002))
 	f.Fuzz(func(t *testing.T, eh bool, data []byte, pc uint64) {
-		table := frameTable{data: data, eh: eh}
-		if c, err := table.find(pc); err != nil && c != (CFA{}) {
+		if c, err := newFrameTable(data, 0, eh).find(pc); err != nil && c != (CFA{}) {
 			t.Errorf("both %v and %v", c, err)
 		}
 	})

@@ -1,7 +1,6 @@
 package debuginfo
 
 import (
-	"bytes"
 	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
