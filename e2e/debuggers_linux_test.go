@@ -98,8 +98,8 @@ func (d *debugged) awaitCode(t *testing.T, want byte) {
 
 const (
 	breakpoint = 0xcc
-	siteOff    = 0xeb
-	siteOn     = 0xa8
+	siteOff    = 0xa8
+	siteOn     = 0xeb
 )
 
 // While a debugger's breakpoint is on a site it is left alone, the program goes on as its site says, and
@@ -235,13 +235,14 @@ func TestUprobesBesideOptimizedSite(t *testing.T) {
 	if _, err := text.ReadAt(code, int64(d.site-text.Addr)-4); err != nil {
 		t.Fatal(err)
 	}
-	// SUBQ $n, SP; JMP over the slow path; a NOP of 8 bytes; the slow path's first LEAQ.
-	if !bytes.Equal(code[:3], []byte{0x48, 0x83, 0xec}) || code[4] != siteOff || !bytes.Equal(code[14:16], []byte{0x48, 0x8d}) {
+	// SUBQ $n, SP; the site, whose operand is the distance to the slow path.
+	if !bytes.Equal(code[:3], []byte{0x48, 0x83, 0xec}) || code[4] != siteOff {
 		t.Fatalf("the site is laid out otherwise: % x", code)
 	}
 	offset := text.Offset + d.site - text.Addr
+	slow := offset + 2 + uint64(code[5])
 	group := fmt.Sprintf("waymark_beside_%d", os.Getpid())
-	for name, at := range map[string]uint64{"before": offset - 4, "slow": offset + 10} {
+	for name, at := range map[string]uint64{"before": offset - 4, "slow": slow} {
 		writeTracefs(t, "uprobe_events", fmt.Sprintf("p:%s/%s %s:%#x\n", group, name, d.path, at))
 		t.Cleanup(func() { writeTracefs(t, "uprobe_events", fmt.Sprintf("-:%s/%s\n", group, name)) })
 	}
@@ -262,7 +263,7 @@ func TestUprobesBesideOptimizedSite(t *testing.T) {
 		_, err := mem.ReadAt(b[:], int64(at))
 		return err == nil && b[0] == breakpoint
 	}
-	for end := time.Now().Add(2 * time.Minute); !inserted(d.site-4) || !inserted(d.site+10); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !inserted(d.site-4) || !inserted(d.site+2+uint64(code[5])); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("perf never attached\n%s", &out)
 		}

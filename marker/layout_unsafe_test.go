@@ -17,8 +17,8 @@ func TestLayout(t *testing.T) {
 		name      string
 		got, want uintptr
 	}{
-		{"magic", unsafe.Offsetof(m.magic), 0},
 		{"armed", unsafe.Offsetof(m.armed), markerabi.OffArmed},
+		{"magic", unsafe.Offsetof(m.magic), markerabi.OffMagic},
 		{"version", unsafe.Offsetof(m.version), markerabi.OffVersion},
 		{"arity", unsafe.Offsetof(m.arity), markerabi.OffArity},
 		{"name", unsafe.Offsetof(m.name), markerabi.OffName},

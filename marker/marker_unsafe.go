@@ -29,16 +29,15 @@ type Basic interface {
 type Marker struct {
 	_ noCopy
 
-	magic [2]uint64
-
 	// armed is the word that every site tests. Its low half is the kernel's reference
 	// counter, which the kernel raises and lowers in memory at any time, two bytes at once;
 	// its high half says whether probes of this process are armed, and is written under
-	// state.mu. A plain uint32, not an atomic.Uint32, keeps Mark within the inliner's budget.
+	// state.mu. A plain uint32, not an atomic.Uint32, keeps Mark within the inliner's budget, and so does its place: the first member's address is the marker's.
 	armed uint32
 
 	version uint16
 	arity   uint8
+	magic   [2]uint64
 
 	name   string
 	format string

@@ -22,7 +22,9 @@ func New0(name, format string) Marker0 {
 // Mark tells probes and tracers that the program came by here. While the marker is not armed,
 // it costs a load, a test and a branch.
 func (m *Marker0) Mark() {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire()
 	}
 }
@@ -146,7 +148,9 @@ func New1[A Basic](name, format string) Marker1[A] {
 // Mark tells probes and tracers that the program came by here. While the marker is not armed,
 // it costs a load, a test and a branch.
 func (m *Marker1[A]) Mark(a A) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a)
 	}
 }
@@ -270,7 +274,9 @@ func New2[A, B Basic](name, format string) Marker2[A, B] {
 // Mark tells probes and tracers that the program came by here. While the marker is not armed,
 // it costs a load, a test and a branch.
 func (m *Marker2[A, B]) Mark(a A, b B) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b)
 	}
 }
@@ -401,7 +407,9 @@ func New3[A, B, C Basic](name, format string) Marker3[A, B, C] {
 // Mark tells probes and tracers that the program came by here. While the marker is not armed,
 // it costs a load, a test and a branch.
 func (m *Marker3[A, B, C]) Mark(a A, b B, c C) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b, c)
 	}
 }
@@ -535,7 +543,9 @@ func New4[A, B, C, D Basic](name, format string) Marker4[A, B, C, D] {
 // Mark tells probes and tracers that the program came by here. While the marker is not armed,
 // it costs a load, a test and a branch.
 func (m *Marker4[A, B, C, D]) Mark(a A, b B, c C, d D) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b, c, d)
 	}
 }
@@ -672,7 +682,9 @@ func New5[A, B, C, D, E Basic](name, format string) Marker5[A, B, C, D, E] {
 // Mark tells probes and tracers that the program came by here. While the marker is not armed,
 // it costs a load, a test and a branch.
 func (m *Marker5[A, B, C, D, E]) Mark(a A, b B, c C, d D, e E) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b, c, d, e)
 	}
 }
@@ -812,7 +824,9 @@ func New6[A, B, C, D, E, F Basic](name, format string) Marker6[A, B, C, D, E, F]
 // Mark tells probes and tracers that the program came by here. While the marker is not armed,
 // it costs a load, a test and a branch.
 func (m *Marker6[A, B, C, D, E, F]) Mark(a A, b B, c C, d D, e E, f F) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b, c, d, e, f)
 	}
 }
@@ -955,7 +969,9 @@ func New7[A, B, C, D, E, F, G Basic](name, format string) Marker7[A, B, C, D, E,
 // Mark tells probes and tracers that the program came by here. While the marker is not armed,
 // it costs a load, a test and a branch.
 func (m *Marker7[A, B, C, D, E, F, G]) Mark(a A, b B, c C, d D, e E, f F, g G) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b, c, d, e, f, g)
 	}
 }
@@ -1101,7 +1117,9 @@ func New8[A, B, C, D, E, F, G, H Basic](name, format string) Marker8[A, B, C, D,
 // Mark tells probes and tracers that the program came by here. While the marker is not armed,
 // it costs a load, a test and a branch.
 func (m *Marker8[A, B, C, D, E, F, G, H]) Mark(a A, b B, c C, d D, e E, f F, g G, h H) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b, c, d, e, f, g, h)
 	}
 }

@@ -18,13 +18,12 @@ import (
 type Key struct {
 	_ noCopy
 
-	magic [2]uint64
-
 	// armed is the word that every site tests, its high half the number of times that the
 	// key was enabled.
 	armed uint32
 
 	version uint16
+	magic   [2]uint64
 
 	name string
 }

@@ -19,14 +19,14 @@ import (
 type Tracepoint struct {
 	_ noCopy
 
-	magic [2]uint64
-
 	// armed is the word that every site tests: in its high half the number of probes. A plain
-	// uint32, not an atomic.Uint32, keeps Trace within the inliner's budget.
+	// uint32, not an atomic.Uint32, keeps Trace within the inliner's budget, and so does its place: the first
+	// member's address is the tracepoint's.
 	armed uint32
 
 	version uint16
 	arity   uint8
+	magic   [2]uint64
 
 	name string
 

@@ -22,7 +22,9 @@ func New0(name string) Tracepoint0 {
 // Trace calls the probes that are registered. While there is none, it costs a load, a test
 // and a branch.
 func (m *Tracepoint0) Trace() {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire()
 	}
 }
@@ -106,7 +108,9 @@ func New1[A any](name string) Tracepoint1[A] {
 // Trace calls the probes that are registered. While there is none, it costs a load, a test
 // and a branch.
 func (m *Tracepoint1[A]) Trace(a A) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a)
 	}
 }
@@ -190,7 +194,9 @@ func New2[A, B any](name string) Tracepoint2[A, B] {
 // Trace calls the probes that are registered. While there is none, it costs a load, a test
 // and a branch.
 func (m *Tracepoint2[A, B]) Trace(a A, b B) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b)
 	}
 }
@@ -280,7 +286,9 @@ func New3[A, B, C any](name string) Tracepoint3[A, B, C] {
 // Trace calls the probes that are registered. While there is none, it costs a load, a test
 // and a branch.
 func (m *Tracepoint3[A, B, C]) Trace(a A, b B, c C) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b, c)
 	}
 }
@@ -372,7 +380,9 @@ func New4[A, B, C, D any](name string) Tracepoint4[A, B, C, D] {
 // Trace calls the probes that are registered. While there is none, it costs a load, a test
 // and a branch.
 func (m *Tracepoint4[A, B, C, D]) Trace(a A, b B, c C, d D) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b, c, d)
 	}
 }
@@ -466,7 +476,9 @@ func New5[A, B, C, D, E any](name string) Tracepoint5[A, B, C, D, E] {
 // Trace calls the probes that are registered. While there is none, it costs a load, a test
 // and a branch.
 func (m *Tracepoint5[A, B, C, D, E]) Trace(a A, b B, c C, d D, e E) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b, c, d, e)
 	}
 }
@@ -562,7 +574,9 @@ func New6[A, B, C, D, E, F any](name string) Tracepoint6[A, B, C, D, E, F] {
 // Trace calls the probes that are registered. While there is none, it costs a load, a test
 // and a branch.
 func (m *Tracepoint6[A, B, C, D, E, F]) Trace(a A, b B, c C, d D, e E, f F) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b, c, d, e, f)
 	}
 }
@@ -660,7 +674,9 @@ func New7[A, B, C, D, E, F, G any](name string) Tracepoint7[A, B, C, D, E, F, G]
 // Trace calls the probes that are registered. While there is none, it costs a load, a test
 // and a branch.
 func (m *Tracepoint7[A, B, C, D, E, F, G]) Trace(a A, b B, c C, d D, e E, f F, g G) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b, c, d, e, f, g)
 	}
 }
@@ -760,7 +776,9 @@ func New8[A, B, C, D, E, F, G, H any](name string) Tracepoint8[A, B, C, D, E, F,
 // Trace calls the probes that are registered. While there is none, it costs a load, a test
 // and a branch.
 func (m *Tracepoint8[A, B, C, D, E, F, G, H]) Trace(a A, b B, c C, d D, e E, f F, g G, h H) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire(a, b, c, d, e, f, g, h)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/sdt"
 )
 
@@ -281,7 +282,7 @@ func TestLinkRefuses(t *testing.T) {
 			break
 		}
 		i += j
-		version[i+20] = 99
+		version[i-markerabi.OffMagic+markerabi.OffVersion] = 99
 		i++
 	}
 	for _, tt := range []struct {

@@ -39,11 +39,11 @@ func (img *image) findMarkers() ([]*markerAt, error) {
 	le.PutUint64(magic[8:], markerabi.MarkerMagic1)
 	var markers []*markerAt
 	var errs []error
-	img.scanData(magic[:], func(addr uint64) {
+	img.scanData(magic[:], func(at uint64) {
 		if len(errs) >= maxErrors || len(markers) > int(img.anchor.stubs) {
 			return
 		}
-		m, err := img.readMarker(addr)
+		m, err := img.readMarker(at - markerabi.OffMagic)
 		if err != nil {
 			errs = append(errs, err)
 			return

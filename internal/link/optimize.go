@@ -149,6 +149,9 @@ func (o *optimized) table(anchor uint64, flags uint64) []byte {
 		var e [markerabi.SiteSize]byte
 		le.PutUint64(e[:], s.addr)
 		le.PutUint64(e[markerabi.OffSiteWord:], s.word)
+		if s.prefixed {
+			e[markerabi.OffSitePrefix] = 1
+		}
 		e[markerabi.OffSiteOff], e[markerabi.OffSiteOn], e[markerabi.OffSiteFirst] = s.off, s.on, s.first
 		b = append(b, e[:]...)
 	}

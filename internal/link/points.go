@@ -16,7 +16,7 @@ type wordAt struct {
 	live bool   // not zero in the file: a key that is on from the start
 }
 
-// Markers, tracepoints and keys begin alike: magic, armed word, version, name.
+// Markers, tracepoints and keys begin alike: armed word, version, magic, name.
 //
 // The table is not a variable, because a program that links is searched for markers too.
 func pointKinds() []pointKind {
@@ -39,7 +39,8 @@ func (img *image) findWords() []wordAt {
 		var magic [16]byte
 		le.PutUint64(magic[:], k.magic0)
 		le.PutUint64(magic[8:], k.magic1)
-		img.scanData(magic[:], func(addr uint64) {
+		img.scanData(magic[:], func(at uint64) {
+			addr := at - markerabi.OffMagic
 			b := img.at(addr, markerabi.OffName+16)
 			if b == nil || le.Uint16(b[markerabi.OffVersion:]) != markerabi.Version {
 				return

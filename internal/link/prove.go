@@ -12,6 +12,21 @@ type pattern struct {
 	load, test, jump *instruction // load and test are one for CMPL
 	jumpsWhenOff     bool         // JE
 	adjacent         bool         // with nothing in between, NOPs aside
+	joined           bool         // test and jump are, at least
+
+	// prefixed is that a NOP of one byte stands before, which the compiler puts in front of inlined calls, and
+	// that nothing jumps behind it: the site can begin there, with a prefix.
+	prefixed bool
+
+	// behind is the JMP that follows a JNE, nil for none.
+	behind *instruction
+}
+
+func (p *pattern) begin() int {
+	if p.prefixed {
+		return p.load.at - 1
+	}
+	return p.load.at
 }
 
 // prove returns the pattern that begins with instruction i of f, which reads an armed word, or why
@@ -48,7 +63,12 @@ func (f *function) prove(i int) (p pattern, why string) {
 				if f.entered(p.load.at, p.jump.end()) {
 					return p, "a jump leads into it"
 				}
-				p.adjacent = f.onlyTest(&p)
+				p.joined = f.onlyNOPs(p.test, p.jump)
+				p.adjacent = p.joined && f.onlyNOPs(p.load, p.test)
+				p.prefixed = p.adjacent && i > 0 && !f.targets[p.load.at] && f.text[p.load.at-1] == nops[1][0] && f.insts[i-1].Len == 1
+				if next := j + 1; !p.jumpsWhenOff && next < len(f.insts) && f.insts[next].Op == x86asm.JMP {
+					p.behind = &f.insts[next]
+				}
 				return p, f.unusedBehind(p.jump, reg)
 			}
 		}
@@ -86,11 +106,11 @@ func (f *function) entered(begin, end int) bool {
 	return false
 }
 
-// onlyTest reports whether load, test and branch stand together, with nothing in between but the NOPs
-// with which compilers pad.
-func (f *function) onlyTest(p *pattern) bool {
-	for i := f.index[p.load.at]; f.insts[i].at < p.jump.at; i++ {
-		if in := &f.insts[i]; in != p.load && in != p.test && in.Op != x86asm.NOP {
+// onlyNOPs reports whether two instructions stand together, with nothing in between but the NOPs with
+// which compilers pad.
+func (f *function) onlyNOPs(a, b *instruction) bool {
+	for i := f.index[a.at] + 1; i < f.index[b.at]; i++ {
+		if f.insts[i].Op != x86asm.NOP {
 			return false
 		}
 	}

@@ -69,7 +69,7 @@ func (f *function) rewrite(i int, word wordAt) (r rewritten, why string) {
 	if err != nil {
 		return r, err.Error()
 	}
-	return rewritten{begin: f.entry + uint64(p.load.at), end: f.entry + uint64(p.jump.end()), edits: edits, site: site}, ""
+	return rewritten{begin: f.entry + uint64(p.begin()), end: f.entry + uint64(p.jump.end()), edits: edits, site: site}, ""
 }
 
 func (f *function) endsAt(addr uint64) bool {

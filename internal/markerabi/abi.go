@@ -6,26 +6,29 @@ package markerabi
 
 // A marker begins with this header, little endian, 8-byte aligned, in the program's .data:
 //
-//	 0  magic     2 × uint64  MarkerMagic0, MarkerMagic1
-//	16  armed     uint32      low half: the kernel's reference counter; high half: in-process arming
-//	20  version   uint16      Version
-//	22  arity     uint8       number of arguments, 0…8
-//	23  -         uint8       zero
+//	 0  armed     uint32      low half: the kernel's reference counter; high half: in-process arming
+//	 4  version   uint16      Version
+//	 6  arity     uint8       number of arguments, 0…8
+//	 7  -         uint8       zero
+//	 8  magic     2 × uint64  MarkerMagic0, MarkerMagic1
 //	24  name      string      pointer, length
 //	40  format    string      pointer, length
 //	56  stub      int64       written by link: the stub's address less this member's own; 0: not linked
 //	64  state     pointer     in-process probes; zero in a file
 //
+// The armed word comes first because a pointer to it then costs the compiler's inliner nothing.
+//
 // Version changes whenever any of this does: link refuses markers of another version.
 const (
 	MarkerMagic0 = 0x6b72616d79617701 // "\x01waymark"
 	MarkerMagic1 = 0x9d3af1c47be0528e // random
-	Version      = 2
+	Version      = 3
 	MaxArity     = 8
 
-	OffArmed   = 16
-	OffVersion = 20
-	OffArity   = 22
+	OffArmed   = 0
+	OffVersion = 4
+	OffArity   = 6
+	OffMagic   = 8
 	OffName    = 24
 	OffFormat  = 40
 	OffStub    = 56
@@ -113,17 +116,19 @@ const (
 //
 // and for each site:
 //
-//	 0  address uint64  of the byte that is patched, the first of an instruction
+//	 0  address uint64  of the byte that is patched, the opcode of an instruction
 //	 8  word    uint64  the armed word that the site stands for
 //	16  off     uint8   the byte while the word is zero
 //	17  on      uint8   the byte while it is not
 //	18  first   uint8   which of them the file has
-//	19  -       5 × uint8 zero
+//	19  prefix  uint8       1: the instruction begins with SitePrefix, one byte before; else 0
+//	20  -       4 × uint8 zero
 //
 // The byte is all that ever changes. JMP rel8 (EB) and TEST AL, imm8 (A8) differ in it alone, and so do
 // JMP rel32 (E9) and TEST EAX, imm32 (A9): what is the distance to one is the operand of the
 // other, which changes nothing but flags. In the file it is as the word is in the file: a key can
-// be on from the start.
+// be on from the start. SitePrefix changes neither: it names a segment, for nothing. The kernel's jumps to its
+// thunks have it (gcc -mindirect-branch-cs-prefix).
 const (
 	SitesSection    = ".waymark.sites"
 	SitesMagic      = 0x7365746973796177 // "waysites"
@@ -134,15 +139,17 @@ const (
 	OffSitesCount  = 16
 	OffSitesFlags  = 24
 
-	OffSiteWord  = 8
-	OffSiteOff   = 16
-	OffSiteOn    = 17
-	OffSiteFirst = 18
+	OffSiteWord   = 8
+	OffSiteOff    = 16
+	OffSiteOn     = 17
+	OffSiteFirst  = 18
+	OffSitePrefix = 19
 
 	SitesNoWatch = 1 // do not watch for kernel tracers
 
-	JumpShort = 0xeb
-	TestShort = 0xa8
-	JumpNear  = 0xe9
-	TestNear  = 0xa9
+	SitePrefix = 0x2e
+	JumpShort  = 0xeb
+	TestShort  = 0xa8
+	JumpNear   = 0xe9
+	TestNear   = 0xa9
 )

@@ -164,7 +164,9 @@ func (t text) patch(s *site, live bool) error {
 	case s.code(live):
 		return nil
 	case s.code(!live):
-		return t.write(s.at, s.code(live))
+		if s.whole() {
+			return t.write(s.at, s.code(live))
+		}
 	}
 	return &failure{"somebody else, a debugger perhaps, changed the code at " + hex(s.at), nil}
 }

@@ -1,13 +1,17 @@
 package point
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/waymark-trace/waymark/internal/markerabi"
+)
 
 // bounds are runtime.data, edata, bss and ebss, which assembly can name: points are
 // package-level variables, so all of them lie there.
 var bounds [4]uintptr
 
-// Scan calls found with every place in the program's data that begins with magic, which the
-// linker aligned to a word. It reads all of the data, some milliseconds for the largest of
+// Scan calls found with every place in the program's data that has magic where points have theirs,
+// and that the linker aligned to a word. It reads all of the data, some milliseconds for the largest of
 // programs, and takes no lock. What is initialized lies where the compiler laid it out; what is
 // not was written by the program, which may be doing so now.
 //
@@ -17,10 +21,10 @@ func Scan(magic [2]uint64, found func(at unsafe.Pointer, initialized bool)) {
 		start, end := bounds[i], bounds[i+1]
 		const word, size = unsafe.Sizeof(uintptr(0)), unsafe.Sizeof(magic)
 		start = (start + word - 1) &^ (word - 1)
-		for at := start; at+size <= end; at += word {
+		for at := start; at+markerabi.OffMagic+size <= end; at += word {
 			// Data is not of the heap: it neither moves nor is freed.
 			p := *(*unsafe.Pointer)(unsafe.Pointer(&at))
-			if *(*uint64)(p) == magic[0] && *(*uint64)(unsafe.Add(p, 8)) == magic[1] {
+			if *(*uint64)(unsafe.Add(p, markerabi.OffMagic)) == magic[0] && *(*uint64)(unsafe.Add(p, markerabi.OffMagic+8)) == magic[1] {
 				found(p, i == 0)
 			}
 		}

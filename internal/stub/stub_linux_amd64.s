@@ -21,7 +21,7 @@ TEXT ·pool<>(SB), NOSPLIT|NOFRAME, $0-0
 
 DATA ·anchor+0(SB)/8, $0x68636e6179617702
 DATA ·anchor+8(SB)/8, $0x41f6d80b93ce275a
-DATA ·anchor+16(SB)/8, $2
+DATA ·anchor+16(SB)/8, $3
 DATA ·anchor+24(SB)/8, $·pool<>(SB)
 DATA ·anchor+32(SB)/8, $1024
 DATA ·anchor+40(SB)/8, $runtime·types(SB)

@@ -52,7 +52,9 @@ func New{{.N}}{{.TypeParams}}(name, format string) Marker{{.N}}{{.TypeArgs}} {
 // Mark tells probes and tracers that the program came by here. While the marker is not armed,
 // it costs a load, a test and a branch.
 func (m *Marker{{.N}}{{.TypeArgs}}) Mark({{.Params}}) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire({{.Args}})
 	}
 }
@@ -154,7 +156,9 @@ func New{{.N}}{{.AnyParams}}(name string) Tracepoint{{.N}}{{.TypeArgs}} {
 // Trace calls the probes that are registered. While there is none, it costs a load, a test
 // and a branch.
 func (m *Tracepoint{{.N}}{{.TypeArgs}}) Trace({{.Params}}) {
-	if atomic.LoadUint32(&m.armed) != 0 {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(m))) != 0 {
+		for point.Never {
+		}
 		m.fire({{.Args}})
 	}
 }
