@@ -42,8 +42,8 @@ func disabledProgram() []byte {
 	return b.Bytes()
 }
 
-// While it is not armed, a Mark is a load of the armed word, a test and a branch, and
-// nothing is called before them.
+// While it is not armed, a Mark is a load of the armed word, a test and a branch that is not taken, and
+// nothing is called before them: the slow path lies out of line (point.Never).
 func TestDisabledCode(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("decodes x86-64 ELF files")
@@ -108,8 +108,10 @@ func checkDisabled(f *elf.File, fn elf.Symbol, armed uint64) error {
 			loaded, _ = inst.Args[0].(x86asm.Reg)
 		case loaded != 0 && inst.Op == x86asm.TEST && inst.Args[0] == x86asm.Arg(loaded) && inst.Args[1] == x86asm.Arg(loaded):
 			tested = true
-		case tested && (inst.Op == x86asm.JE || inst.Op == x86asm.JNE):
+		case tested && inst.Op == x86asm.JNE:
 			return nil
+		case tested && inst.Op == x86asm.JE:
+			return fmt.Errorf("the slow path lies in line: the branch at 0x%x is taken while off", pc)
 		}
 	}
 	return fmt.Errorf("no load, test and branch (loaded into %v, tested %t)", loaded, tested)
