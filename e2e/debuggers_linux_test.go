@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -29,6 +30,7 @@ type debugged struct {
 	out  *bufio.Reader
 	path string
 	site uint64
+	off  byte // what the site has while off
 }
 
 func startDebugged(t *testing.T) *debugged {
@@ -55,6 +57,8 @@ func startDebugged(t *testing.T) *debugged {
 	}
 	t.Cleanup(func() { d.cmd.Process.Kill(); d.cmd.Wait() })
 	d.in, d.out = in, bufio.NewReader(out)
+	d.expect(t, "pass", "0") // it runs
+	d.off = d.code(t)
 	return d
 }
 
@@ -98,8 +102,7 @@ func (d *debugged) awaitCode(t *testing.T, want byte) {
 
 const (
 	breakpoint = 0xcc
-	siteOff    = 0xa8
-	siteOn     = 0xeb
+	siteOn     = 0xe9
 )
 
 // While a debugger's breakpoint is on a site it is left alone, the program goes on as its site says, and
@@ -117,7 +120,7 @@ func TestDebuggersOnOptimizedSite(t *testing.T) {
 			if n := wait(); n != 10 {
 				t.Errorf("stopped %d times, want 10", n)
 			}
-			d.awaitCode(t, siteOff)
+			d.awaitCode(t, d.off)
 			d.expect(t, "arm", "ok")
 			d.expect(t, "pass", "10")
 
@@ -130,7 +133,7 @@ func TestDebuggersOnOptimizedSite(t *testing.T) {
 			if n := wait(); n != 10 {
 				t.Errorf("stopped %d times, want 10", n)
 			}
-			d.awaitCode(t, siteOff) // by the watcher: its word is zero
+			d.awaitCode(t, d.off) // by the watcher: its word is zero
 			d.expect(t, "pass", "0")
 			d.expect(t, "arm", "ok")
 			d.awaitCode(t, siteOn)
@@ -236,13 +239,13 @@ func TestUprobesBesideOptimizedSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	// SUBQ $n, SP; the site, whose operand is the distance to the slow path.
-	if !bytes.Equal(code[:3], []byte{0x48, 0x83, 0xec}) || code[4] != siteOff {
+	if !bytes.Equal(code[:3], []byte{0x48, 0x83, 0xec}) || code[4] != d.off {
 		t.Fatalf("the site is laid out otherwise: % x", code)
 	}
 	offset := text.Offset + d.site - text.Addr
-	slow := offset + 2 + uint64(code[5])
+	jump := 5 + uint64(binary.LittleEndian.Uint32(code[5:]))
 	group := fmt.Sprintf("waymark_beside_%d", os.Getpid())
-	for name, at := range map[string]uint64{"before": offset - 4, "slow": slow} {
+	for name, at := range map[string]uint64{"before": offset - 4, "slow": offset + jump} {
 		writeTracefs(t, "uprobe_events", fmt.Sprintf("p:%s/%s %s:%#x\n", group, name, d.path, at))
 		t.Cleanup(func() { writeTracefs(t, "uprobe_events", fmt.Sprintf("-:%s/%s\n", group, name)) })
 	}
@@ -263,7 +266,7 @@ func TestUprobesBesideOptimizedSite(t *testing.T) {
 		_, err := mem.ReadAt(b[:], int64(at))
 		return err == nil && b[0] == breakpoint
 	}
-	for end := time.Now().Add(2 * time.Minute); !inserted(d.site-4) || !inserted(d.site+2+uint64(code[5])); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !inserted(d.site-4) || !inserted(d.site+jump); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("perf never attached\n%s", &out)
 		}

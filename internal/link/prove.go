@@ -11,6 +11,7 @@ import (
 type pattern struct {
 	load, test, jump *instruction // load and test are one for CMPL
 	jumpsWhenOff     bool         // JE
+	reg              x86asm.Reg   // that the word is loaded into, all 64 bits of it; 0 for CMPL
 	adjacent         bool         // with nothing in between, NOPs aside
 	joined           bool         // test and jump are, at least
 
@@ -63,6 +64,7 @@ func (f *function) prove(i int) (p pattern, why string) {
 				if f.entered(p.load.at, p.jump.end()) {
 					return p, "a jump leads into it"
 				}
+				p.reg = reg
 				p.joined = f.onlyNOPs(p.test, p.jump)
 				p.adjacent = p.joined && f.onlyNOPs(p.load, p.test)
 				p.prefixed = p.adjacent && i > 0 && !f.targets[p.load.at] && f.text[p.load.at-1] == nops[1][0] && f.insts[i-1].Len == 1

@@ -61,8 +61,14 @@ func TestProved(t *testing.T) {
 			"eb0e 66662e0f1f840000000000 90" + inc + dead + ret,
 			"a80e 66662e0f1f840000000000 90" + inc + dead + ret},
 		{"JNE", load + test + jne + inc + dead + ret,
-			"a80a 0f1f840000000000" + inc + dead + ret,
-			"eb0a 0f1f840000000000" + inc + dead + ret},
+			"b807000000 0f1f440000" + inc + dead + ret,
+			"e907000000 0f1f440000" + inc + dead + ret},
+		{"JNE, a register of another eight", "448b0500000000 4585c0" + jne + inc + "4531c0" + ret,
+			"a80c 662e0f1f840000000000" + inc + "4531c0" + ret,
+			"eb0c 662e0f1f840000000000" + inc + "4531c0" + ret},
+		{"JNE and CMPL", cmpl + jne + inc + dead + ret,
+			"a809 0f1f8000000000" + inc + dead + ret,
+			"eb09 0f1f8000000000" + inc + dead + ret},
 		{"back", dead + ret + load + test + "74f3" + inc + dead + ret,
 			dead + ret + "ebfb 0f1f840000000000" + inc + dead + ret,
 			dead + ret + "a8fb 0f1f840000000000" + inc + dead + ret},
@@ -76,7 +82,7 @@ func TestProved(t *testing.T) {
 			"660f1f440000 488d11 6690 488b5908 eb02" + inc + dead + ret,
 			"660f1f440000 488d11 6690 488b5908 a802" + inc + dead + ret},
 		{"JNE rel32 with padding", load + test + nops2 + "0f85c8000000" + far,
-			"a9d3000000 66662e0f1f840000000000" + far,
+			"b8d3000000 66662e0f1f840000000000" + far,
 			"e9d3000000 66662e0f1f840000000000" + far},
 		{"a NOP before", "90" + site + dead + ret,
 			"2eeb0a 0f1f840000000000" + inc + dead + ret,
@@ -130,6 +136,7 @@ func TestProved(t *testing.T) {
 				}
 				pair := [2]byte{s.off, s.on}
 				switch pair {
+				case [2]byte{markerabi.MoveNear, markerabi.JumpNear}:
 				case [2]byte{markerabi.JumpShort, markerabi.TestShort}, [2]byte{markerabi.TestShort, markerabi.JumpShort},
 					[2]byte{markerabi.JumpNear, markerabi.TestNear}, [2]byte{markerabi.TestNear, markerabi.JumpNear}:
 				default:

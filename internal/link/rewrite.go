@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 
+	"golang.org/x/arch/x86/x86asm"
+
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
@@ -77,6 +79,13 @@ func (f *function) replace(p *pattern, word wordAt) ([]edit, siteOf, error) {
 // jumpOne has the site jump where the pattern does, and fall through where that does.
 func (f *function) jumpOne(p *pattern, begin int, b []byte, s *siteOf) bool {
 	target, _ := f.targetOf(p.jump)
+	if near := target - (begin + 5); !p.jumpsWhenOff && len(b) >= 5 && isInt32(near) && x86asm.RAX <= p.reg && p.reg <= x86asm.RDI {
+		// Nobody is to read the register, and a MOV into it waits for nothing; TEST would for RAX.
+		le.PutUint32(b[1:], uint32(near))
+		fill(b[5:])
+		s.off, s.on = markerabi.MoveNear+byte(p.reg-x86asm.RAX), markerabi.JumpNear
+		return true
+	}
 	test, jump, n := putJump(b, begin, target)
 	if n == 0 {
 		return false
@@ -122,7 +131,7 @@ func putJump(b []byte, begin, target int) (test, jump byte, n int) {
 	case len(b) >= 2 && short >= math.MinInt8 && short <= math.MaxInt8:
 		b[1] = byte(short)
 		return markerabi.TestShort, markerabi.JumpShort, 2
-	case len(b) >= 5 && near >= math.MinInt32 && near <= math.MaxInt32:
+	case len(b) >= 5 && isInt32(near):
 		le.PutUint32(b[1:], uint32(near))
 		return markerabi.TestNear, markerabi.JumpNear, 5
 	}
@@ -138,6 +147,8 @@ func (f *function) nop(in *instruction) edit {
 func (f *function) edit(from, to int) edit {
 	return edit{f.entry + uint64(from), append([]byte(nil), f.text[from:to]...), make([]byte, to-from)}
 }
+
+func isInt32(n int) bool { return int(int32(n)) == n }
 
 // siteOf is a site of the site table.
 type siteOf struct {

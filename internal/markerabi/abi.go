@@ -126,7 +126,7 @@ const (
 //
 // The byte is all that ever changes. JMP rel8 (EB) and TEST AL, imm8 (A8) differ in it alone, and so do
 // JMP rel32 (E9) and TEST EAX, imm32 (A9): what is the distance to one is the operand of the
-// other, which changes nothing but flags. In the file it is as the word is in the file: a key can
+// other, which changes nothing but flags. So does MOV EAX…EDI, imm32 (B8…BF), where the register is free. In the file it is as the word is in the file: a key can
 // be on from the start. SitePrefix changes neither: it names a segment, for nothing. The kernel's jumps to its
 // thunks have it (gcc -mindirect-branch-cs-prefix).
 const (
@@ -152,4 +152,5 @@ const (
 	TestShort  = 0xa8
 	JumpNear   = 0xe9
 	TestNear   = 0xa9
+	MoveNear   = 0xb8 // and the register's number
 )
