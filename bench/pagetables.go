@@ -106,6 +106,7 @@ var bars = []bar{
 	{"one site in an empty loop, to the loop without", 1.02, ratioOf("empty loop, 1 marker")},
 	{"the same at the median place", 1.02, placeOf("empty loop, 1 marker")},
 	{"eight sites between dependent work, to the work without", 1.005, ratioOf("8 steps of work, 8 markers")},
+	{"the same at the median place", 1.005, placeOf("8 steps of work, 8 markers")},
 	{"one site in a loop that copies 4096 bytes, to the loop without", 1.005, ratioOf("copy 4096, 1 marker")},
 	{"the same at the median place", 1.005, placeOf("copy 4096, 1 marker")},
 	{"eight sites and nothing else: added time, to generic sites'", 0.8, addedOf("empty loop, 8 markers")},

@@ -10,6 +10,7 @@ import (
 
 // Data without pointers lies elsewhere.
 type scannable struct {
+	armed uint64
 	magic [2]uint64
 	_     *int
 }
