@@ -35,6 +35,9 @@ func record(c config) ([]result, error) {
 	if err := command("go", "build", "-o", program, "./bench/recorded"); err != nil {
 		return nil, err
 	}
+	if err := command("go", "build", "-o", filepath.Join(dir, "waymark"), "./cmd/waymark"); err != nil {
+		return nil, err
+	}
 	var all []result
 	for _, mode := range []string{"overwrite", "discard"} {
 		for threads := 1; threads <= min(2, runtime.NumCPU()); threads++ {
@@ -56,6 +59,7 @@ type recording struct {
 	consumer string // its process, "" for none
 	of       int    // threads
 	share    int    // of recordEvents, one in so many
+	tool     *recordTool
 
 	marking, consuming []float64 // CPU nanoseconds of an event
 }
@@ -66,6 +70,11 @@ func recordIn(c config, dir, program, mode string, threads int) ([]result, error
 	if err != nil {
 		return nil, err
 	}
+	rings, err := os.MkdirTemp(sharedMemory(), "waymark-bench")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(rings)
 	var all []*recording
 	var results []result
 	suffix := fmt.Sprintf(", %s, %d", mode, threads)
@@ -103,7 +112,11 @@ func recordIn(c config, dir, program, mode string, threads int) ([]result, error
 		if err := os.Mkdir(sub, 0o700); err != nil {
 			return nil, err
 		}
-		path, err := r.target.ask(strings.TrimSpace("start " + mode + " " + sub + " " + own.where))
+		in := filepath.Join(rings, strconv.Itoa(i))
+		if err := os.Mkdir(in, 0o700); err != nil {
+			return nil, err
+		}
+		path, err := r.target.ask(strings.TrimSpace("start " + mode + " " + in + " " + own.where))
 		if err != nil {
 			return nil, err
 		}
@@ -120,13 +133,24 @@ func recordIn(c config, dir, program, mode string, threads int) ([]result, error
 		}
 		all = append(all, r)
 	}
+	var tool *recordTool
+	if mode == "discard" {
+		if tool, err = startRecordTool(dir, work, program); err != nil {
+			return nil, err
+		}
+		defer tool.close()
+		all = append(all, &recording{
+			name: "marker, two integers, by waymark record", pass: "pass two " + strconv.Itoa(threads), of: threads, share: 1,
+			target: tool.target, consumer: strconv.Itoa(tool.cmd.Process.Pid), tool: tool,
+		})
+	}
 	if mode == "overwrite" {
 		plain, err := startTarget(program, exec.Command(program))
 		if err != nil {
 			return nil, err
 		}
 		defer plain.stop()
-		for _, other := range [][2]string{{"empty loop", "empty"}, {"marker, off", "off"}, {"runtime/trace.Log", "trace"}, {"zerolog", "zerolog"}, {"slog, JSON", "slog"}} {
+		for _, other := range [][2]string{{"empty loop", "empty"}, {"marker, off", "off"}, {"the clock alone", "clock"}, {"runtime/trace.Log", "trace"}, {"zerolog", "zerolog"}, {"slog, JSON", "slog"}} {
 			all = append(all, &recording{name: other[0], pass: "pass " + other[1] + " " + strconv.Itoa(threads), target: plain, of: threads, share: 1})
 		}
 	}
@@ -142,7 +166,11 @@ func recordIn(c config, dir, program, mode string, threads int) ([]result, error
 		}
 	}
 	for _, r := range all {
-		if r.target != nil && r.consumer != "" && r != lttng {
+		if r.tool != nil {
+			if err := r.tool.end(); err != nil {
+				return nil, fmt.Errorf("%s%s: %w", r.name, suffix, err)
+			}
+		} else if r.target != nil && r.consumer != "" && r != lttng {
 			if answer, err := r.target.ask("stop"); err != nil || strings.Fields(answer)[1] != "0" {
 				return nil, fmt.Errorf("%s%s: events were lost: %s, %v", r.name, suffix, answer, err)
 			}

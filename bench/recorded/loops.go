@@ -12,6 +12,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/waymark-trace/waymark/bench/pin"
+	"github.com/waymark-trace/waymark/internal/clock"
+	"github.com/waymark-trace/waymark/internal/point"
 	"github.com/waymark-trace/waymark/marker"
 )
 
@@ -41,6 +43,12 @@ var loops = map[string]func(n int){
 	"text": func(n int) {
 		for i := range n {
 			text.Mark(i, thirtyTwo)
+		}
+	},
+	"clock": func(n int) {
+		stamp := clock.StampOf(clock.Best(), point.G)
+		for range n {
+			stamp()
 		}
 	},
 	"trace": func(n int) {

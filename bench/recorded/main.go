@@ -6,6 +6,8 @@
 //	stop                     ends it: events, lost, filtered
 //	pass LOOP THREADS N      runs a loop N times on each of so many pinned threads: CPU nanoseconds of all
 //	consume HOW FILE OUT     reads what is recorded and writes it to OUT, from now on, aside, raw or as events: "ok"
+//	agent                    starts the agent: "ok"
+//	armed                    whether somebody records: "true" or "false"
 //	cpu                      CPU nanoseconds of this process
 package main
 
@@ -18,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/waymark-trace/waymark/agent"
 	"github.com/waymark-trace/waymark/internal/recorder"
 	"github.com/waymark-trace/waymark/internal/ring"
 )
@@ -78,6 +81,11 @@ func obey(words []string) (string, error) {
 		}
 		go c.run()
 		return "ok", nil
+	case "agent":
+		_, err := agent.Start(nil)
+		return "ok", err
+	case "armed":
+		return strconv.FormatBool(hit.Enabled()), nil
 	case "cpu":
 		return strconv.FormatInt(processTime(), 10), nil
 	}
