@@ -288,6 +288,11 @@ func (s *simpleFile) nameFunctions(markers []*Marker) {
 					*name = s.info.Name(p.Scope.Function())
 				}
 			}
+			for _, x := range s.found[i].Refused {
+				if x.Scope != nil && *name == "" {
+					*name = s.info.Name(x.Scope.Function())
+				}
+			}
 		}
 		if *name == "" {
 			files = append(files, r.File)

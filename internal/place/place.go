@@ -78,6 +78,7 @@ const NoView = -2
 type Refusal struct {
 	Address uint64
 	Code    *debuginfo.Scope
+	Scope   *debuginfo.Scope // of the marker's function there, nil when that is not known
 	Err     error
 }
 

@@ -202,7 +202,7 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 			}
 		}
 		if err != nil {
-			c.out.Refused = append(c.out.Refused, Refusal{c.address, p.Code, err})
+			c.out.Refused = append(c.out.Refused, Refusal{c.address, p.Code, s.scope(p.Code, declared, table, c), err})
 			continue
 		}
 		if !c.mark.Proven {
