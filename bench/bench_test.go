@@ -49,7 +49,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"| marker, empty typed probe | ", "| code, executed while off | 10 bytes | 2 bytes | 0.20 × |",
+		"| marker, empty typed probe | ", "| code, executed while off | 10 bytes | 10 bytes | 1.00 × |",
 		"| disabling preemption | 10.45 | 18.47 | does not follow: ",
 	} {
 		if canLink && !strings.Contains(strings.ReplaceAll(string(page), ", generic |", " |"), want) {

@@ -121,19 +121,22 @@ func (s *sized) measure(plain string, o link.Options, sites []link.SiteReport) (
 	return nil
 }
 
-// whileOff returns how long a site is up to its jump, and how many instructions that are.
+// whileOff returns how long a site is up to its jump, or to the NOP over which one that reads no word falls
+// through, and how many instructions that are.
 func whileOff(text *elf.Section, site uint64) (bytes, steps int, err error) {
 	code := make([]byte, 64)
 	if _, err := text.ReadAt(code, int64(site-text.Addr)); err != nil {
 		return 0, 0, err
 	}
+	loads := false
 	for bytes < len(code) {
 		in, err := x86asm.Decode(code[bytes:], 64)
 		if err != nil {
 			return 0, 0, fmt.Errorf("the code at 0x%x: %w", site, err)
 		}
 		bytes, steps = bytes+in.Len, steps+1
-		if _, jump := in.Args[0].(x86asm.Rel); jump {
+		loads = loads || in.MemBytes == 4 && in.Op != x86asm.NOP
+		if _, jump := in.Args[0].(x86asm.Rel); jump || in.Op == x86asm.NOP && !loads {
 			return bytes, steps, nil
 		}
 	}
