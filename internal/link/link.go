@@ -103,6 +103,12 @@ func linkFile(path, out string, o Options) (*Report, error) {
 	if report.Unchanged && out == path {
 		return report, nil
 	}
+	if there, err := os.Stat(out); err == nil && !there.Mode().IsRegular() {
+		if out == os.DevNull { // only to see whether it can be linked
+			return report, nil
+		}
+		return nil, fmt.Errorf("%s is there and not a regular file: it is not replaced", out)
+	}
 	lost, err := replaceFile(out, linked, path, info)
 	report.Warnings = append(report.Warnings, lost...)
 	return report, err

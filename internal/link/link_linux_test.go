@@ -255,6 +255,28 @@ func TestLinkKeepsAttributes(t *testing.T) {
 	}
 }
 
+// What is no file is never replaced: not a pipe, not the null device that root could rename over.
+func TestLinkReplacesFilesOnly(t *testing.T) {
+	needLinux(t)
+	path := gobuild.Build(t, gobuild.Config{}, "testdata/allkinds")
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := link.File(path, pipe); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a pipe: %v", err)
+	}
+	if info, err := os.Stat(pipe); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+		t.Errorf("the pipe is %v, %v", info, err)
+	}
+	if report, err := link.File(path, os.DevNull); err != nil || len(report.Markers) == 0 {
+		t.Errorf("%s: %+v, %v", os.DevNull, report, err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().Type() != os.ModeDevice|os.ModeCharDevice {
+		t.Errorf("%s is %v, %v", os.DevNull, info, err)
+	}
+}
+
 func TestLinkRefuses(t *testing.T) {
 	needLinux(t)
 	dir := t.TempDir()
