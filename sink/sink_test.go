@@ -118,7 +118,7 @@ func TestMarkersThatAppearLater(t *testing.T) {
 		t.Errorf("waiting for %v, want sinklater:one", got)
 	}
 	later := marker.New0("sinklater:one", "") //waymark:ignore made late, on purpose
-	p, err := later.Register(func() {})        // at first use it is known
+	p, err := later.Register(func() {})       // at first use it is known
 	if err != nil {
 		t.Fatal(err)
 	}
