@@ -28,7 +28,9 @@ type tool struct {
 // tools returns the tools; others are compared with the first.
 func tools(dir, waymark string, t *target) []*tool {
 	pid := t.pid()
-	// perf keeps its own copy of the notes, and the marker becomes an event of the kernel.
+	// perf keeps its own copy of the notes, and the marker becomes an event of the kernel, which stays when a
+	// benchmark is killed.
+	exec.Command("perf", "probe", "--quiet", "--del", "sdt_bench:hit").Run()
 	learn := [][]string{
 		{"perf", "buildid-cache", "--add", t.path},
 		{"perf", "probe", "--quiet", "--add", "sdt_bench:hit"},
