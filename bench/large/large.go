@@ -28,7 +28,8 @@ type Tree[T Item] struct {
 
 // Put adds an item, or replaces the one with its key.
 func (t *Tree[T]) Put(v T) {
-	simple.Anchor1("large:put", "size %d", t.size)
+	size := t.size
+	simple.Anchor1("large:put", "size %d", size)
 	at := &t.root
 	for *at != nil {
 		switch c := cmp.Compare(v.Key(), (*at).v.Key()); {
