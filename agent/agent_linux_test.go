@@ -71,7 +71,7 @@ func TestPoints(t *testing.T) {
 
 func dial(t *testing.T, p *program) *tracer.Agent {
 	t.Helper()
-	a, err := tracer.DialAgent(p.cmd.Process.Pid)
+	a, err := tracer.DialAgent(p.PID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestKilledClient(t *testing.T) {
 	p.ask("look")
 	for range 3 {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "WAYMARK_TEST_ROLE=client", fmt.Sprintf("WAYMARK_TEST_PID=%d", p.cmd.Process.Pid))
+		cmd.Env = append(os.Environ(), "WAYMARK_TEST_ROLE=client", fmt.Sprintf("WAYMARK_TEST_PID=%d", p.PID()))
 		out, err := cmd.StdoutPipe()
 		must(t, err)
 		must(t, cmd.Start())
@@ -186,8 +186,8 @@ func TestStaleSocket(t *testing.T) {
 	dir := runtimeDir(t)
 	p := run(t, nil)
 	p.ask("look")
-	must(t, p.cmd.Process.Kill())
-	p.end()
+	must(t, p.Cmd.Process.Kill())
+	p.End()
 	sockets := func() int {
 		all, err := filepath.Glob(dir + "/waymark/*.sock")
 		must(t, err)

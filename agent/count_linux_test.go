@@ -27,8 +27,8 @@ func TestCount(t *testing.T) {
 		must(t, err)
 		defer c.Close()
 		p.ask("mark 1000000")
-		must(t, p.cmd.Process.Signal(syscall.SIGKILL))
-		p.end()
+		must(t, p.Cmd.Process.Signal(syscall.SIGKILL))
+		p.End()
 		counts, err := c.Read()
 		must(t, err)
 		if len(counts) != 1 || counts[0].Count != tt.want {

@@ -47,13 +47,12 @@ func TestFlight(t *testing.T) {
 			t.Errorf("snapshot: %d events, the last is not 19999", len(got))
 		}
 		must(t, b.Close())
-		p.in.WriteString(how + "\n")
-		must(t, p.in.Flush())
-		p.cmd.Wait()
+		p.Tell(how)
+		p.Cmd.Wait()
 
 		all, err := tracer.Sessions()
 		must(t, err)
-		i := slices.IndexFunc(all, func(s tracer.Session) bool { return s.PID == p.cmd.Process.Pid })
+		i := slices.IndexFunc(all, func(s tracer.Session) bool { return s.PID == p.PID() })
 		if i < 0 || all[i].Alive || !all[i].Flight || all[i].Name != "black-box" {
 			t.Fatalf("%+v after its death", all)
 		}

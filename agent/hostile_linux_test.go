@@ -27,8 +27,8 @@ func connect(t *testing.T, socket string) net.Conn {
 
 const hello = `{"do":"hello","version":1}` + "\n"
 
-// talk sends bytes and returns what comes back until there is what is wanted, or the agent closes.
-func talk(t *testing.T, socket, say, want string) string {
+// converse sends bytes and returns what comes back until there is what is wanted, or the agent closes.
+func converse(t *testing.T, socket, say, want string) string {
 	t.Helper()
 	c := connect(t, socket)
 	defer c.Close()
@@ -64,7 +64,7 @@ func TestGarbage(t *testing.T) {
 		{hello + `{"do":"disarm","names":["target:worked"]}` + "\n", "this connection has not armed it"},
 		{hello + "\x00\xff\n", "process"},
 	} {
-		if got := talk(t, socket, tt.say, tt.want); !strings.Contains(got, tt.want) {
+		if got := converse(t, socket, tt.say, tt.want); !strings.Contains(got, tt.want) {
 			t.Errorf("after %.60q: %.200q, want %q", tt.say, got, tt.want)
 		}
 	}
@@ -181,7 +181,7 @@ func TestTooManyConnections(t *testing.T) {
 		}
 	}
 	const want = "16 connections, as many as an agent takes"
-	if got := talk(t, socket, hello, want); !strings.Contains(got, want) {
+	if got := converse(t, socket, hello, want); !strings.Contains(got, want) {
 		t.Errorf("the 17th: %q", got)
 	}
 }
@@ -214,7 +214,7 @@ func TestBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	used := cpuTime(t, p.cmd.Process.Pid)
+	used := cpuTime(t, p.PID())
 	took := time.Since(began)
 	t.Logf("%d answers, %v of processor time in %v", answered, used, took)
 	// Half a second is saved, and a twentieth of the time. An unlimited agent uses all of one processor.

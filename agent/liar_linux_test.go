@@ -16,6 +16,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/internal/rundir"
+	"github.com/waymark-trace/waymark/internal/talk"
 	"github.com/waymark-trace/waymark/internal/wire"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -171,22 +172,13 @@ func TestLiar(t *testing.T) {
 		t.Run(tt.lie, func(t *testing.T) {
 			p := exec.Command(os.Args[0])
 			p.Env = append(os.Environ(), "WAYMARK_TEST_ROLE=liar", "WAYMARK_TEST_LIE="+tt.lie)
-			out, err := p.StdoutPipe()
-			must(t, err)
-			in, err := p.StdinPipe()
-			must(t, err)
-			must(t, p.Start())
-			defer p.Wait()
-			defer in.Close()
-			if said, err := bufio.NewReader(out).ReadString('\n'); said != "ready\n" {
-				t.Fatal(said, err)
-			}
+			talk.Start(t, p).Expect("ready")
 			before := files(t)
 			patience := time.Minute
 			if tt.want == "" || tt.lie == "stop" { // where no event and no error may come
 				patience = 500 * time.Millisecond
 			}
-			err = look(p.Process.Pid, patience)
+			err := look(p.Process.Pid, patience)
 			if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}

@@ -78,15 +78,14 @@ func TestKilledForMemory(t *testing.T) {
 		_, err := a.StartSession(&tracer.SessionOptions{Name: "box", Patterns: []string{"target:worked"}, Flight: flight, Size: 2 << 20})
 		must(t, err)
 		must(t, a.Close())
-		p.in.WriteString("eat\n")
-		must(t, p.in.Flush())
-		p.cmd.Wait()
-		if s := p.cmd.ProcessState.Sys().(syscall.WaitStatus); s.Signal() != syscall.SIGKILL || killedForMemory(t, group) != "1" {
+		p.Tell("eat")
+		p.Cmd.Wait()
+		if s := p.Cmd.ProcessState.Sys().(syscall.WaitStatus); s.Signal() != syscall.SIGKILL || killedForMemory(t, group) != "1" {
 			t.Fatalf("it ended by %v, and the kernel killed %s", s, killedForMemory(t, group))
 		}
 		all, err := tracer.Sessions()
 		must(t, err)
-		i := slices.IndexFunc(all, func(s tracer.Session) bool { return s.PID == p.cmd.Process.Pid && !s.Alive })
+		i := slices.IndexFunc(all, func(s tracer.Session) bool { return s.PID == p.PID() && !s.Alive })
 		if i < 0 {
 			t.Fatalf("%+v after its death", all)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/agent"
+	"github.com/waymark-trace/waymark/internal/talk"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/statickey"
 	"github.com/waymark-trace/waymark/tracepoint"
@@ -139,11 +140,8 @@ func (s *state) look() *state {
 
 // program is a target that runs.
 type program struct {
-	t   *testing.T
-	cmd *exec.Cmd
-	in  *bufio.Writer
-	out *json.Decoder
-	end func()
+	*talk.Program
+	t *testing.T
 }
 
 // run starts the target with these variables in its environment, through argv when there are some.
@@ -153,36 +151,16 @@ func run(t *testing.T, argv []string, env ...string) *program {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(append(os.Environ(), "WAYMARK_TEST_ROLE=target", "GORACE=atexit_sleep_ms=0"), env...)
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p := &program{t: t, cmd: cmd, in: bufio.NewWriter(in), out: json.NewDecoder(out)}
-	p.end = func() {
-		in.Close()
-		cmd.Wait()
-		p.end = func() {}
-	}
-	t.Cleanup(func() { p.end() })
+	p := &program{talk.Start(t, cmd), t}
+	t.Cleanup(func() { p.End() }) // as programs end: the agent removes its socket
 	return p
 }
 
 // ask has the target do something, and returns how it is then.
 func (p *program) ask(do string) state {
 	p.t.Helper()
-	fmt.Fprintln(p.in, do)
-	if err := p.in.Flush(); err != nil {
-		p.t.Fatal(err)
-	}
 	var s state
-	if err := p.out.Decode(&s); err != nil {
+	if err := json.Unmarshal([]byte(p.Ask(do)), &s); err != nil {
 		p.t.Fatalf("the target: %v", err)
 	}
 	return s

@@ -15,7 +15,7 @@ import (
 // found returns the marker of a target, by its agent.
 func found(t *testing.T, p *program) (tracer.Target, []*tracer.Marker) {
 	t.Helper()
-	target := tracer.Target{PID: p.cmd.Process.Pid, Engine: tracer.EngineAgent}
+	target := tracer.Target{PID: p.PID(), Engine: tracer.EngineAgent}
 	all, err := tracer.Find(t.Context(), target)
 	must(t, err)
 	markers, err := tracer.Select(all, []string{"target:worked"})
@@ -57,7 +57,7 @@ func TestTrace(t *testing.T) {
 				}
 				must(t, err)
 				n := int(e.Values[1].Bits)
-				if tt.want != nil && n != tt.want(events) || n <= last || string(e.Values[0].Text) != "x" || e.PID != p.cmd.Process.Pid || e.Goroutine == 0 {
+				if tt.want != nil && n != tt.want(events) || n <= last || string(e.Values[0].Text) != "x" || e.PID != p.PID() || e.Goroutine == 0 {
 					t.Fatalf("event %d behind n %d: %+v", events, last, e)
 				}
 				last = n
@@ -129,9 +129,8 @@ func TestTraceOfTheDead(t *testing.T) {
 		tr, err := tracer.Trace(target, markers, &tracer.Options{BufferSize: 64 << 20})
 		must(t, err)
 		defer tr.Close()
-		p.in.WriteString(how + "\n")
-		must(t, p.in.Flush())
-		p.cmd.Wait()
+		p.Tell(how)
+		p.Cmd.Wait()
 		must(t, tr.Stop())
 		events := 0
 		for {

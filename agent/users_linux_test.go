@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/talk"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -112,7 +113,7 @@ func clientAs(t *testing.T, uid int, exe string, p *program) string {
 	t.Helper()
 	argv := append(as(t, uid), exe)
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), "WAYMARK_TEST_ROLE=client", fmt.Sprintf("WAYMARK_TEST_PID=%d", p.cmd.Process.Pid))
+	cmd.Env = append(os.Environ(), "WAYMARK_TEST_ROLE=client", fmt.Sprintf("WAYMARK_TEST_PID=%d", p.PID()))
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
@@ -217,7 +218,7 @@ func TestPlantedDirectory(t *testing.T) {
 				}
 				others = append(others, path)
 			}
-			p.end()
+			p.End()
 			for _, path := range others[1:] {
 				os.RemoveAll(path)
 				if out := attack(t, stranger, "mkdir -m 0755 "+path); out != "" {
@@ -242,16 +243,8 @@ func TestImpostor(t *testing.T) {
 	must(t, os.Rename(s.Socket, s.Socket+".away"))
 	fake := exec.Command(os.Args[0])
 	fake.Env = append(os.Environ(), "WAYMARK_TEST_ROLE=fake", "WAYMARK_TEST_SOCKET="+s.Socket)
-	out, err := fake.StdoutPipe()
-	must(t, err)
-	in, err := fake.StdinPipe()
-	must(t, err)
-	must(t, fake.Start())
-	defer fake.Wait()
-	defer in.Close()
-	var ready string
-	fmt.Fscanln(out, &ready)
-	_, err = tracer.DialAgent(p.cmd.Process.Pid)
+	talk.Start(t, fake).Line() // ready
+	_, err := tracer.DialAgent(p.PID())
 	if err == nil || !strings.Contains(err.Error(), "somebody else answers at its socket") {
 		t.Errorf("an impostor: %v", err)
 	}

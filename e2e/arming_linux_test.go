@@ -1,10 +1,8 @@
 package e2e
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os/exec"
 	"testing"
@@ -12,6 +10,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/talk"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -69,31 +68,9 @@ func TestArmingModel(t *testing.T) {
 	if _, err := link.File(gobuild.Build(t, gobuild.Config{}, "testdata/arming"), path); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		stdin.Close()
-		cmd.Wait()
-	})
-	target := tracer.Target{PID: cmd.Process.Pid}
-	answers := bufio.NewScanner(stdout)
-	ask := func(word string) string {
-		if _, err := io.WriteString(stdin, word+"\n"); err != nil || !answers.Scan() {
-			t.Fatalf("the program ended: %v", err)
-		}
-		return answers.Text()
-	}
-	ask("mark") // it is running
+	p := talk.Start(t, exec.Command(path))
+	target := tracer.Target{PID: p.PID()}
+	p.Ask("mark") // it is running
 	markers, err := tracer.Find(context.Background(), target)
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +111,7 @@ func TestArmingModel(t *testing.T) {
 		}
 		model.tracers = len(attached)
 		refused := model.do(word)
-		if got, want := ask(word), fmt.Sprint(refused, " ", &model); got != want {
+		if got, want := p.Ask(word), fmt.Sprint(refused, " ", &model); got != want {
 			t.Fatalf("seed %d, after %q: refused, enabled, armed, kernel, probes, calls %s, the model says %s", seed, history[max(0, len(history)-20):], got, want)
 		}
 	}

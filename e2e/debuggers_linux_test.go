@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/internal/peer"
@@ -249,28 +251,7 @@ func TestUprobesBesideOptimizedSite(t *testing.T) {
 		writeTracefs(t, "uprobe_events", fmt.Sprintf("p:%s/%s %s:%#x\n", group, name, d.path, at))
 		t.Cleanup(func() { writeTracefs(t, "uprobe_events", fmt.Sprintf("-:%s/%s\n", group, name)) })
 	}
-	var out strings.Builder
-	stat := exec.Command("perf", "stat", "-x,", "-e", group+":before,"+group+":slow", "-p", fmt.Sprint(d.cmd.Process.Pid))
-	stat.Stderr = &out
-	if err := stat.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stat.Process.Kill() })
-	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", d.cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer mem.Close()
-	inserted := func(at uint64) bool {
-		var b [1]byte
-		_, err := mem.ReadAt(b[:], int64(at))
-		return err == nil && b[0] == breakpoint
-	}
-	for end := time.Now().Add(2 * time.Minute); !inserted(d.site-4) || !inserted(d.site+jump); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("perf never attached\n%s", &out)
-		}
-	}
+	stat := statPerf(t, d.cmd.Process.Pid, group+":before", group+":slow")
 	const rounds = 20
 	for range rounds {
 		d.expect(t, "pass", "0")
@@ -278,12 +259,9 @@ func TestUprobesBesideOptimizedSite(t *testing.T) {
 		d.expect(t, "pass", "10")
 		d.expect(t, "disarm", "ok")
 	}
-	stat.Process.Signal(os.Interrupt)
-	stat.Wait() // perf's status is that of the signal
-	for name, want := range map[string]int{"before": 20 * rounds, "slow": 10 * rounds} {
-		if !regexp.MustCompile(fmt.Sprintf(`(?m)^%d,,%s:%s,`, want, group, name)).MatchString(out.String()) {
-			t.Errorf("want %d of %s\n%s", want, name, &out)
-		}
+	want := map[string]int{group + ":before": 20 * rounds, group + ":slow": 10 * rounds}
+	if diff := cmp.Diff(want, stat.stop()); diff != "" {
+		t.Errorf("perf (-want +counted):\n%s\n%s", diff, stat.out.String())
 	}
 	d.expect(t, "arm", "ok")
 	d.expect(t, "pass", "10")

@@ -40,7 +40,7 @@ func harmless(t *testing.T, options []string) {
 	java, libjvm, classes := jvm(t, "Work")
 	p := converse(t, java, append(options, "-XX:+UseSerialGC", "-Xmx256m", "-cp", classes, "Work")...)
 	var ready string
-	p.hear(t, &ready)
+	p.Scan(&ready)
 	target := tracer.Target{Path: libjvm}
 	markers, err := tracer.Find(context.Background(), target)
 	if err != nil {
@@ -64,10 +64,10 @@ func harmless(t *testing.T, options []string) {
 		slowest[1] = max(slowest[1], time.Since(begin))
 		<-next
 	}
-	p.in.Close()
+	p.CloseInput()
 	var rounds, wrong int
-	p.hear(t, &rounds, &wrong)
-	if err := p.cmd.Wait(); err != nil || wrong > 0 || rounds == 0 {
+	p.Scan(&rounds, &wrong)
+	if err := p.Cmd.Wait(); err != nil || wrong > 0 || rounds == 0 {
 		t.Errorf("%v; %d of %d results are wrong", err, wrong, rounds)
 	}
 	t.Logf("%d markers, %d times in %v, attaching within %v and detaching within %v; the JVM computed %d times, %d results are wrong",
@@ -126,7 +126,8 @@ func TestRedZone(t *testing.T) {
 				t.Fatalf("attaching: %v, want it refused: %t", err, test.refused)
 			}
 			var changed int
-			p.ask(t, &changed)
+			p.Tell("")
+			p.Scan(&changed)
 			if changed > 0 {
 				t.Errorf("%d of %d calls found other variables than they had written", changed, n)
 			}

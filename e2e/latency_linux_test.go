@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"math/bits"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/talk"
 )
 
 // One run of a C program, seen by waymark latency and by bpftrace's histogram of the same
@@ -27,31 +27,15 @@ func TestLatencyAgrees(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pairs")
 	run(t, "gcc", "-O2", "-pthread", "-o", path, "../tracer/testdata/pairs.c")
 
-	cmd := exec.Command(path, fmt.Sprint(threads), fmt.Sprint(rounds))
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Wait()
-	defer stdin.Close()
-	lines := bufio.NewScanner(stdout)
-	lines.Scan() // ready
-	pid := cmd.Process.Pid
+	p := talk.Start(t, exec.Command(path, fmt.Sprint(threads), fmt.Sprint(rounds)))
+	p.Expect("ready")
+	pid := p.PID()
 	b := runBpftrace(t, pid, fmt.Sprintf(`usdt:%s:pairs:begin { @s[tid] = nsecs }
 		usdt:%s:pairs:end /@s[tid]/ { @ns = hist(nsecs - @s[tid]); delete(@s[tid]) }`, path, path))
 	eventually(t, "bpftrace is attached", func() bool { return strings.Contains(b.out.String(), "alive") })
 	w := watchBy(t, "latency", "-i", "1h", "-p", fmt.Sprint(pid), "pairs:begin", "pairs:end")
-	if _, err := stdin.Write([]byte("\n")); err != nil {
-		t.Fatal(err)
-	}
-	for lines.Scan() && lines.Text() != "done" {
+	p.Tell("")
+	for p.Line() != "done" {
 	}
 	w.done = true
 	w.cmd.Process.Signal(os.Interrupt)

@@ -1,10 +1,8 @@
 package e2e
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,53 +11,15 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/talk"
 )
 
-// dialogue is a program that works when it is sent a line, and answers with one.
-type dialogue struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
-}
-
-func converse(t *testing.T, name string, args ...string) *dialogue {
+// converse starts a program that works when it is sent a line, and answers with one.
+func converse(t *testing.T, name string, args ...string) *talk.Program {
 	t.Helper()
-	d := &dialogue{cmd: exec.Command(name, args...)}
-	d.cmd.Stderr = os.Stderr
-	var err error
-	if d.in, err = d.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := d.cmd.StdoutPipe()
-	if err == nil {
-		err = d.cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.out = bufio.NewReader(out)
-	t.Cleanup(func() { d.in.Close(); d.cmd.Process.Kill(); d.cmd.Wait() })
-	return d
-}
-
-// hear reads an answer of numbers, or of text that is to be put into what.
-func (d *dialogue) hear(t *testing.T, what ...any) {
-	t.Helper()
-	line, err := d.out.ReadString('\n')
-	if err == nil {
-		_, err = fmt.Sscan(line, what...)
-	}
-	if err != nil {
-		t.Fatalf("%s said %q: %v", d.cmd.Path, line, err)
-	}
-}
-
-func (d *dialogue) ask(t *testing.T, answer ...any) {
-	t.Helper()
-	if _, err := io.WriteString(d.in, "\n"); err != nil {
-		t.Fatal(err)
-	}
-	d.hear(t, answer...)
+	cmd := exec.Command(name, args...)
+	cmd.Stderr = os.Stderr
+	return talk.Start(t, cmd)
 }
 
 // private returns a directory at a path that every tool's syntax takes, with copies of files:
@@ -87,19 +47,20 @@ func TestLivePython(t *testing.T) {
 	path := filepath.Join(private(t, python), "python3.11")
 	p := converse(t, path, "-S", "testdata/count.py")
 	var calls, returns, collections uint64
-	p.hear(t, &calls, &returns, &collections)
+	p.Scan(&calls, &returns, &collections)
 	functions := make([]string, calls)
 	for i := range functions {
 		var file, name string
 		var line int
-		p.hear(t, &file, &name, &line)
+		p.Scan(&file, &name, &line)
 		functions[i] = file + " " + name
 	}
 	// Debian's Python 3.11 passes function__entry only while somebody looks at line.
 	markers := []string{"python:function__entry", "python:function__return", "python:gc__start", "python:gc__done", "python:line"}
-	all := gather(t, path, p.cmd.Process.Pid, map[string]string{"python:function__entry": `"%s %s", str(arg0), str(arg1)`}, markers...)
+	all := gather(t, path, p.PID(), map[string]string{"python:function__entry": `"%s %s", str(arg0), str(arg1)`}, markers...)
 	var done string
-	p.ask(t, &done)
+	p.Tell("")
+	p.Scan(&done)
 	var v verdict
 	v.counts, v.hits = all.stop()
 	for i, want := range []uint64{calls, returns, collections, collections} {
@@ -185,10 +146,13 @@ func TestLiveCPlusPlus(t *testing.T) {
 	watched, other := converse(t, program, fmt.Sprint(n)), converse(t, program, fmt.Sprint(n))
 	path := filepath.Join(dir, "libstdc++.so.6")
 	var caught uint64
-	watched.ask(t, &caught) // it has loaded the library
-	all := gather(t, path, watched.cmd.Process.Pid, nil, "libstdcxx:throw", "libstdcxx:catch", "libstdcxx:rethrow")
-	watched.ask(t, &caught)
-	other.ask(t, &caught) // to be seen by nobody
+	watched.Tell("")
+	watched.Scan(&caught) // it has loaded the library
+	all := gather(t, path, watched.PID(), nil, "libstdcxx:throw", "libstdcxx:catch", "libstdcxx:rethrow")
+	watched.Tell("")
+	watched.Scan(&caught)
+	other.Tell("")
+	other.Scan(&caught) // to be seen by nobody
 	var v verdict
 	v.counts, v.hits = all.stop()
 	if caught != n {

@@ -133,14 +133,14 @@ func TestLiveWherePython(t *testing.T) {
 	path := filepath.Join(private(t, python), "python3.11")
 	p := converse(t, path, "-S", "testdata/count.py")
 	var calls, returns, collections uint64
-	p.hear(t, &calls, &returns, &collections)
+	p.Scan(&calls, &returns, &collections)
 	type call struct {
 		file, name string
 		line       int
 	}
 	all := make([]call, calls)
 	for i := range all {
-		p.hear(t, &all[i].file, &all[i].name, &all[i].line)
+		p.Scan(&all[i].file, &all[i].name, &all[i].line)
 	}
 	add := 0
 	for _, c := range all {
@@ -158,7 +158,7 @@ func TestLiveWherePython(t *testing.T) {
 		{fmt.Sprintf(`lineno <= %d && !(funcname == "double")`, add), func(c call) bool { return c.line <= add && c.name != "double" }},
 		{fmt.Sprintf(`lineno - %d == 0 || funcname ~ "raise?"`, add), func(c call) bool { return c.line == add || c.name == "raise_" }},
 	}
-	pid := fmt.Sprint(p.cmd.Process.Pid)
+	pid := fmt.Sprint(p.PID())
 	// Debian's Python 3.11 passes function__entry only while somebody looks at line.
 	lines := watch(t, "-p", pid, "python:line")
 	var traces, stats []*watcher
@@ -167,7 +167,8 @@ func TestLiveWherePython(t *testing.T) {
 		stats = append(stats, watch(t, "-p", pid, "--by", "funcname", "--where", test.where, "python:function__entry"))
 	}
 	var done string
-	p.ask(t, &done)
+	p.Tell("")
+	p.Scan(&done)
 	for i, test := range tests {
 		want, got := map[call]int{}, map[call]int{}
 		n := uint64(0)

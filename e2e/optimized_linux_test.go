@@ -1,15 +1,11 @@
 package e2e
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -49,28 +45,15 @@ func optimizedSite(t *testing.T, c gobuild.Config, o link.Options) (path string,
 
 // holding is allkinds that runs and waits to be told to mark.
 type holding struct {
-	cmd     *exec.Cmd
-	stdin   io.WriteCloser
-	stdout  *bufio.Reader
+	*held
 	target  tracer.Target
 	markers []*tracer.Marker
 }
 
 func holdAllkinds(t *testing.T, path string, passes int) *holding {
 	t.Helper()
-	h := &holding{cmd: exec.Command(path, "-hold", "-n", fmt.Sprint(passes))}
-	h.stdin, _ = h.cmd.StdinPipe()
-	out, err := h.cmd.StdoutPipe()
-	if err == nil {
-		err = h.cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { h.cmd.Process.Kill(); h.cmd.Wait() })
-	h.stdout = bufio.NewReader(out)
-	h.hear(t, "ready\n")
-	h.target = tracer.Target{PID: h.cmd.Process.Pid}
+	h := &holding{held: hold(t, path, passes)}
+	h.target = tracer.Target{PID: h.PID()}
 	all, err := tracer.Find(context.Background(), h.target)
 	if err == nil {
 		h.markers, err = tracer.Select(all, []string{"kinds:signed"})
@@ -79,22 +62,6 @@ func holdAllkinds(t *testing.T, path string, passes int) *holding {
 		t.Fatal(err)
 	}
 	return h
-}
-
-func (h *holding) hear(t *testing.T, want string) {
-	t.Helper()
-	if line, err := h.stdout.ReadString('\n'); line != want {
-		t.Fatalf("%q, %v", line, err)
-	}
-}
-
-// mark lets it mark, and returns when it has.
-func (h *holding) mark(t *testing.T, passes int) {
-	t.Helper()
-	if _, err := io.WriteString(h.stdin, "\n"); err != nil {
-		t.Fatal(err)
-	}
-	h.hear(t, fmt.Sprintf("marked %d\n", passes))
 }
 
 // When waymark says that it is attached, nothing is missed any more.
@@ -112,7 +79,7 @@ func TestOptimizedCountsFromAttached(t *testing.T) {
 				if err := tracer.AwaitPatched(t.Context(), h.target, h.markers); err != nil {
 					t.Fatal(err)
 				}
-				h.mark(t, 1000)
+				h.mark()
 				counts, err := counter.Read()
 				if err != nil || counts[0].Count != 1000 {
 					t.Errorf("%v, %v: want 1000", counts, err)
@@ -158,7 +125,7 @@ func TestOptimizedThatDoesNotFollow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := holdAllkinds(t, optimized(t, gobuild.Config{}, o), 1)
 			if !o.NoWatch {
-				if err := h.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+				if err := h.Cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -167,7 +134,7 @@ func TestOptimizedThatDoesNotFollow(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer counter.Close()
-			for _, target := range []tracer.Target{h.target, {Path: h.cmd.Path}} {
+			for _, target := range []tracer.Target{h.target, {Path: h.Cmd.Path}} {
 				if err := tracer.AwaitPatched(t.Context(), target, h.markers); !errors.Is(err, tracer.ErrNotPatched) {
 					t.Errorf("%v", err)
 				}
@@ -188,39 +155,25 @@ func TestOptimizedUnderOthers(t *testing.T) {
 	perf(t, cache, "buildid-cache", "--add", path)
 	t.Cleanup(func() { perf(t, cache, "probe", "-q", "-d", "sdt_kinds:*") })
 	perf(t, cache, "probe", "-q", "sdt_kinds:signed")
-	// Each says something at intervals once it has begun.
-	patched := func(t *testing.T, h *holding, out *lockedBuffer, said string) {
+	follow := func(t *testing.T, h *holding) {
 		t.Helper()
-		eventually(t, "it is attached", func() bool { return strings.Contains(out.String(), said) })
 		eventually(t, "the sites have followed", func() bool { return tracer.AwaitPatched(t.Context(), h.target, h.markers) == nil })
 	}
 	t.Run("perf", func(t *testing.T) {
 		h := holdAllkinds(t, path, passes)
-		cmd := exec.Command("perf", "--buildid-dir", cache, "stat", "-I", "50", "-x,", "-e", "sdt_kinds:signed", "-p", fmt.Sprint(h.cmd.Process.Pid))
-		var out lockedBuffer
-		cmd.Stderr = &out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { cmd.Process.Kill() })
-		patched(t, h, &out, ",,sdt_kinds:signed,")
-		h.mark(t, passes)
-		cmd.Process.Signal(os.Interrupt)
-		cmd.Wait() // its status is that of the signal
-		n := 0
-		for _, m := range regexp.MustCompile(`(?m)^ *[\d.]+,(\d+),,sdt_kinds:signed,`).FindAllStringSubmatch(out.String(), -1) {
-			count, _ := strconv.Atoi(m[1])
-			n += count
-		}
-		if n != passes {
-			t.Errorf("counted %d of %d\n%s", n, passes, out.String())
+		stat := statPerf(t, h.PID(), "sdt_kinds:signed")
+		follow(t, h)
+		h.mark()
+		if n := stat.stop()["sdt_kinds:signed"]; n != passes {
+			t.Errorf("counted %d of %d\n%s", n, passes, stat.out.String())
 		}
 	})
 	t.Run("bpftrace", func(t *testing.T) {
 		h := holdAllkinds(t, path, passes)
-		b := runBpftrace(t, h.cmd.Process.Pid, "usdt:"+path+":kinds:signed { @n = count() }")
-		patched(t, h, &b.out, "alive")
-		h.mark(t, passes)
+		b := runBpftrace(t, h.PID(), "usdt:"+path+":kinds:signed { @n = count() }")
+		eventually(t, "it is attached", func() bool { return strings.Contains(b.out.String(), "alive") })
+		follow(t, h)
+		h.mark()
 		if n := b.stop(t); n != fmt.Sprint(passes) {
 			t.Errorf("counted %s of %d", n, passes)
 		}
@@ -343,7 +296,7 @@ func TestOptimizedSiteWithUprobe(t *testing.T) {
 	if err := tracer.AwaitPatched(t.Context(), h.target, h.markers); err != nil {
 		t.Fatal(err)
 	}
-	h.mark(t, 1000)
+	h.mark()
 	counts, err := counter.Read()
 	if err != nil || counts[0].Count != 1000 {
 		t.Errorf("%v, %v: want 1000", counts, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/internal/talk"
 )
 
 const nobody = 65534
@@ -67,26 +68,9 @@ func refuses(t *testing.T, cmd *exec.Cmd, text, hint string) {
 // waits starts a program that waits and returns its number.
 func waits(t *testing.T, dir string, uid uint32, name string) string {
 	t.Helper()
-	cmd := as(dir, uid, nil, filepath.Join(dir, name), "-hold")
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		stdin.Close()
-		cmd.Wait()
-	})
-	if _, err := stdout.Read(make([]byte, len("ready\n"))); err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprint(cmd.Process.Pid)
+	p := talk.Start(t, as(dir, uid, nil, filepath.Join(dir, name), "-hold"))
+	p.Expect("ready")
+	return fmt.Sprint(p.PID())
 }
 
 const (

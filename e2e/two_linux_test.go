@@ -1,10 +1,8 @@
 package e2e
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -16,53 +14,27 @@ import (
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/internal/talk"
 	"github.com/waymark-trace/waymark/sdt"
 )
 
-// held is a program that marks when told to and then stays.
+// held is allkinds, which marks when told to and then stays.
 type held struct {
-	cmd    *exec.Cmd
-	stdin  io.WriteCloser
-	stdout *bufio.Reader
+	*talk.Program
+	passes int
 }
 
 func hold(t *testing.T, path string, passes int) *held {
 	t.Helper()
-	h := &held{cmd: exec.Command(path, "-hold", "-n", fmt.Sprint(passes))}
-	var err error
-	if h.stdin, err = h.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := h.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.stdout = bufio.NewReader(stdout)
-	if err := h.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		h.stdin.Close()
-		h.cmd.Wait()
-	})
-	h.line(t, "ready")
+	h := &held{talk.Start(t, exec.Command(path, "-hold", "-n", fmt.Sprint(passes))), passes}
+	h.Expect("ready")
 	return h
 }
 
-func (h *held) line(t *testing.T, want string) {
-	t.Helper()
-	if line, err := h.stdout.ReadString('\n'); err != nil || !strings.HasPrefix(line, want) {
-		t.Fatalf("the program printed %q, %v; want %q", line, err, want)
-	}
-}
-
 // mark lets it mark, and returns when it has.
-func (h *held) mark(t *testing.T) {
-	t.Helper()
-	if _, err := h.stdin.Write([]byte{'\n'}); err != nil {
-		t.Fatal(err)
-	}
-	h.line(t, "marked")
+func (h *held) mark() {
+	h.Tell("")
+	h.Expect(fmt.Sprintf("marked %d", h.passes))
 }
 
 // Two tracers at once both count every hit, and the first to leave does not disarm the other.
@@ -74,12 +46,12 @@ func TestTwoTracersAtOnce(t *testing.T) {
 
 	t.Run("waymark twice", func(t *testing.T) {
 		h := hold(t, path, n)
-		pid := fmt.Sprint(h.cmd.Process.Pid)
+		pid := fmt.Sprint(h.PID())
 		stays := watch(t, "-p", pid, "kinds:signed")
 		leaves := watch(t, "-p", pid, "kinds:*")
 		leaves.stop()
 		both := watch(t, path, "kinds:signed")
-		h.mark(t)
+		h.mark()
 		for who, w := range map[string]*watcher{"the first": stays, "the second": both} {
 			if got := w.stop()["kinds:signed"]; got != n {
 				t.Errorf("%s counted %d of %d", who, got, n)
@@ -90,7 +62,7 @@ func TestTwoTracersAtOnce(t *testing.T) {
 	for _, order := range []string{"bpftrace leaves first", "waymark leaves first", "both stay"} {
 		t.Run(order, func(t *testing.T) {
 			h := hold(t, path, n)
-			pid := h.cmd.Process.Pid
+			pid := h.PID()
 			b := startBpftrace(t, pid, path)
 			eventually(t, "bpftrace is attached", func() bool { return strings.Contains(b.out.String(), "alive") })
 			if counter(t, pid, path, "signed") == 0 {
@@ -103,7 +75,7 @@ func TestTwoTracersAtOnce(t *testing.T) {
 			case "waymark leaves first":
 				w.stop()
 			}
-			h.mark(t)
+			h.mark()
 			if !w.done {
 				if got := w.stop()["kinds:signed"]; got != n {
 					t.Errorf("waymark counted %d of %d", got, n)

@@ -1,10 +1,8 @@
 package introspect
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,49 +14,32 @@ import (
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/talk"
 )
 
 // program is testdata/points, running.
 type program struct {
-	t   *testing.T
-	cmd *exec.Cmd
-	in  io.Writer
-	out *bufio.Scanner
+	*talk.Program
+	t *testing.T
 }
 
 func start(t *testing.T, path string) *program {
 	t.Helper()
-	p := &program{t: t, cmd: exec.Command(path)}
-	in, err := p.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { in.Close(); p.cmd.Wait() })
-	p.in, p.out = in, bufio.NewScanner(out)
-	p.out.Buffer(nil, 1<<20)
-	return p
+	return &program{talk.Start(t, exec.Command(path)), t}
 }
 
 // ask sends a command and returns what the program prints until a dot.
 func (p *program) ask(command string) string {
 	p.t.Helper()
-	fmt.Fprintln(p.in, command)
+	p.Tell(command)
 	var b strings.Builder
-	for p.out.Scan() {
-		if p.out.Text() == "." {
+	for {
+		line := p.Line()
+		if line == "." {
 			return b.String()
 		}
-		fmt.Fprintln(&b, p.out.Text())
+		fmt.Fprintln(&b, line)
 	}
-	p.t.Fatalf("the program ended: %v", p.out.Err())
-	return ""
 }
 
 // points returns the program's points by name, and whether it named an error.
@@ -237,7 +218,7 @@ func TestKernelHalf(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := start(t, path)
-	stat := exec.Command(gobuild.Build(t, gobuild.Config{}, "../cmd/waymark"), "stat", "-p", fmt.Sprint(p.cmd.Process.Pid), "points:start")
+	stat := exec.Command(gobuild.Build(t, gobuild.Config{}, "../cmd/waymark"), "stat", "-p", fmt.Sprint(p.PID()), "points:start")
 	if err := stat.Start(); err != nil {
 		t.Fatal(err)
 	}

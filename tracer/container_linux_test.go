@@ -43,7 +43,7 @@ func TestContainer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		target := Target{PID: p.pid()}
+		target := Target{PID: p.PID()}
 		markers := mustFind(t, target)
 		if diff := cmp.Diff(tickNames, fullNames(markers)); diff != "" {
 			t.Fatalf("replaced %t: names (-want +got):\n%s", replaced, diff)
@@ -52,20 +52,20 @@ func TestContainer(t *testing.T) {
 			t.Errorf("path is %q", got)
 		}
 	}
-	target := Target{PID: p.pid()}
+	target := Target{PID: p.PID()}
 	tr, err := Trace(target, mustFind(t, target, "loop2"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tr.Close()
 	p.run()
-	p.expect("done 25")
+	p.Expect("done 25")
 	if err := tr.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	all := drain(t, tr)
-	if len(all) != 25 || all[0].PID != p.pid() {
-		t.Errorf("%d events, the first of process %d; want 25 of %d", len(all), all[0].PID, p.pid())
+	if len(all) != 25 || all[0].PID != p.PID() {
+		t.Errorf("%d events, the first of process %d; want 25 of %d", len(all), all[0].PID, p.PID())
 	}
 }
 

@@ -29,7 +29,7 @@ func TestCountPID(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			traced, other := startTick(t, path, 1000), startTick(t, path, 1000)
-			target := Target{PID: traced.pid()}
+			target := Target{PID: traced.PID()}
 			markers := mustFind(t, target)
 			c, err := Count(target, markers, nil)
 			if err != nil {
@@ -41,17 +41,17 @@ func TestCountPID(t *testing.T) {
 				if !m.Counted {
 					continue
 				}
-				if got := counter(t, traced.pid(), m); got != want {
+				if got := counter(t, traced.PID(), m); got != want {
 					t.Errorf("%s: counter of the traced process is %d, want %d", m.Name, got, want)
 				}
-				if got := counter(t, other.pid(), m); got != 0 {
+				if got := counter(t, other.PID(), m); got != 0 {
 					t.Errorf("%s: counter of another process is %d, want 0", m.Name, got)
 				}
 			}
 			traced.run()
 			other.run()
-			traced.expect("done 1000")
-			other.expect("done 0")
+			traced.Expect("done 1000")
+			other.Expect("done 0")
 			want := map[string]uint64{"loop1": 1000, "loop2": 1000, "args": 1000, "bare": 1000}
 			if diff := cmp.Diff(want, hits(t, c)); diff != "" {
 				t.Errorf("counts (-want +got):\n%s", diff)
@@ -63,7 +63,7 @@ func TestCountPID(t *testing.T) {
 			closeNow(t, c)
 			for _, m := range markers {
 				if m.Counted {
-					if got := counter(t, traced.pid(), m); got != 0 {
+					if got := counter(t, traced.PID(), m); got != 0 {
 						t.Errorf("%s: counter after Close is %d, want 0", m.Name, got)
 					}
 				}
@@ -84,11 +84,11 @@ func TestCountPath(t *testing.T) {
 			}
 			defer c.Close()
 			after := startTick(t, path, 500)
-			for _, p := range []*ticker{before, after} {
+			for _, p := range []ticker{before, after} {
 				p.run()
 			}
-			before.expect("done 300")
-			after.expect("done 500")
+			before.Expect("done 300")
+			after.Expect("done 500")
 			want := map[string]uint64{"loop1": 800, "loop2": 800}
 			if diff := cmp.Diff(want, hits(t, c)); diff != "" {
 				t.Errorf("counts (-want +got):\n%s", diff)
@@ -101,14 +101,14 @@ func TestCountPath(t *testing.T) {
 func TestCountEveryHit(t *testing.T) {
 	const n = 1_000_000
 	p := startTick(t, tick(t), n)
-	target := Target{PID: p.pid()}
+	target := Target{PID: p.PID()}
 	c, err := Count(target, mustFind(t, target, "sdt_tick:loop2"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	p.run()
-	p.expect(fmt.Sprintf("done %d", n))
+	p.Expect(fmt.Sprintf("done %d", n))
 	if got := hits(t, c)["loop2"]; got != n {
 		t.Errorf("counted %d of %d", got, n)
 	}
@@ -117,7 +117,7 @@ func TestCountEveryHit(t *testing.T) {
 
 func TestTwoTracers(t *testing.T) {
 	p := startTick(t, tick(t), 100)
-	target := Target{PID: p.pid()}
+	target := Target{PID: p.PID()}
 	markers := mustFind(t, target, "loop2")
 	first, err := Count(target, markers, nil)
 	if err != nil {
@@ -130,33 +130,33 @@ func TestTwoTracers(t *testing.T) {
 	}
 	defer second.Close()
 	// The kernel raises it once for the breakpoint, which both share.
-	if got := counter(t, p.pid(), markers[0]); got != 1 {
+	if got := counter(t, p.PID(), markers[0]); got != 1 {
 		t.Errorf("counter with two tracers is %d, want 1", got)
 	}
 	closeNow(t, first)
-	if got := counter(t, p.pid(), markers[0]); got != 1 {
+	if got := counter(t, p.PID(), markers[0]); got != 1 {
 		t.Errorf("counter after the first left is %d, want 1", got)
 	}
 	p.run()
-	p.expect("done 100")
+	p.Expect("done 100")
 	if got := hits(t, second)["loop2"]; got != 100 {
 		t.Errorf("the second counted %d of 100", got)
 	}
 	closeNow(t, second)
-	if got := counter(t, p.pid(), markers[0]); got != 0 {
+	if got := counter(t, p.PID(), markers[0]); got != 0 {
 		t.Errorf("counter after both left is %d, want 0", got)
 	}
 }
 
 func TestKilledTracerLowersCounters(t *testing.T) {
 	p := startTick(t, tick(t), 10)
-	markers := mustFind(t, Target{PID: p.pid()}, "loop2")
+	markers := mustFind(t, Target{PID: p.PID()}, "loop2")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", helperEnv, p.pid()))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", helperEnv, p.PID()))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestKilledTracerLowersCounters(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "attached\n" {
 		t.Fatalf("helper says %q, %v", line, err)
 	}
-	if got := counter(t, p.pid(), markers[0]); got != 1 {
+	if got := counter(t, p.PID(), markers[0]); got != 1 {
 		t.Errorf("counter while it traces is %d, want 1", got)
 	}
 	if err := cmd.Process.Kill(); err != nil {
@@ -176,7 +176,7 @@ func TestKilledTracerLowersCounters(t *testing.T) {
 	}
 	cmd.Wait()
 	// The guard sees its end and then detaches.
-	eventually(t, "the counter is 0 after SIGKILL", func() bool { return counter(t, p.pid(), markers[0]) == 0 })
+	eventually(t, "the counter is 0 after SIGKILL", func() bool { return counter(t, p.PID(), markers[0]) == 0 })
 }
 
 func TestCountRefuses(t *testing.T) {
@@ -184,8 +184,8 @@ func TestCountRefuses(t *testing.T) {
 	markers := mustFind(t, Target{Path: path})
 
 	gone := startTick(t, path, 1)
-	gone.cmd.Process.Kill()
-	gone.cmd.Wait()
+	gone.Cmd.Process.Kill()
+	gone.Cmd.Wait()
 
 	copied := binDir + "/changing"
 	data, err := os.ReadFile(path)
@@ -215,7 +215,7 @@ func TestCountRefuses(t *testing.T) {
 		{"a command", Target{Command: []string{path}}, markers, nil},
 		{"this process", Target{PID: os.Getpid()}, markers, nil},
 		{"a thread of the kernel", Target{PID: 2}, markers, nil},
-		{"a process that is gone", Target{PID: gone.pid()}, markers, ErrNoProcess},
+		{"a process that is gone", Target{PID: gone.PID()}, markers, ErrNoProcess},
 		{"a file that was replaced", Target{Path: copied}, changed, ErrChanged},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -261,7 +261,7 @@ func TestCounterConflict(t *testing.T) {
 				t.Errorf("left out: %v, want the site of loop2 and its conflict", skipped)
 			}
 			p.run()
-			p.expect("done 1")
+			p.Expect("done 1")
 			want := map[string]uint64{"loop1": 1, "loop2": 0, "args": 1, "bare": 1}
 			if diff := cmp.Diff(want, hits(t, second)); diff != "" {
 				t.Errorf("hits of the others (-want +got):\n%s", diff)
@@ -281,7 +281,7 @@ func TestCounterConflict(t *testing.T) {
 			}
 			closeNow(t, c)
 			for _, m := range held {
-				if got := counter(t, p.pid(), m); got != 0 {
+				if got := counter(t, p.PID(), m); got != 0 {
 					t.Errorf("%s: counter is %d in the end", m.Name, got)
 				}
 			}
@@ -318,7 +318,7 @@ func TestCountCanceledFind(t *testing.T) {
 	p := startTick(t, tick(t), 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Find(ctx, Target{PID: p.pid()}); !errors.Is(err, context.Canceled) {
+	if _, err := Find(ctx, Target{PID: p.PID()}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
 	if _, err := FindAll(ctx); !errors.Is(err, context.Canceled) {

@@ -1,7 +1,6 @@
 package tracer
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -14,39 +13,20 @@ import (
 )
 
 // startC compiles a program of testdata and starts it. It waits to be told to run.
-func startC(t testing.TB, name string, args ...string) *ticker {
+func startC(t testing.TB, name string, args ...string) ticker {
 	t.Helper()
 	peer.Root(t)
 	gcc := peer.Need(t, "gcc")[0]
 	peer.Header(t, "sys/sdt.h")
 	path := filepath.Join(t.TempDir(), name)
 	run(t, gcc, "-O2", "-pthread", "-o", path, "testdata/"+name+".c")
-	p := &ticker{t: t, cmd: exec.Command(path, args...)}
-	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.out = bufio.NewReader(out)
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.cmd.Process.Kill()
-		p.cmd.Wait()
-	})
-	p.expect("ready")
-	return p
+	return startCommand(t, exec.Command(path, args...))
 }
 
 // until returns the lines up to "done".
-func (p *ticker) until() (lines []string) {
-	p.t.Helper()
+func (p ticker) until() (lines []string) {
 	for {
-		line := p.line()
+		line := p.Line()
 		if line == "done" {
 			return lines
 		}
@@ -94,7 +74,7 @@ func TestCountBy(t *testing.T) {
 				rounds = 130_000
 			}
 			p := startC(t, "keys", "8", fmt.Sprint(rounds))
-			target := Target{PID: p.pid()}
+			target := Target{PID: p.PID()}
 			var counters []*Counter
 			for _, by := range [][]string{{"arg1", "arg2"}, {"tid"}, {"pid", "comm", "arg3"}, nil} {
 				c, err := Count(target, mustFind(t, target, "keys:hit"), &Options{By: by})
@@ -115,7 +95,7 @@ func TestCountBy(t *testing.T) {
 					byArgs[a+" "+b] = n
 				}
 			}
-			whole := map[string]uint64{fmt.Sprintf(`%d "keys"/4 7`, p.pid()): uint64(8 * rounds)}
+			whole := map[string]uint64{fmt.Sprintf(`%d "keys"/4 7`, p.PID()): uint64(8 * rounds)}
 			for i, want := range []map[string]uint64{byArgs, byThread, whole} {
 				got, others := keyed(t, counters[i], "hit")
 				if diff := cmp.Diff(want, got); diff != "" || others != 0 {
@@ -135,7 +115,7 @@ func TestCountByOthers(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			p := startC(t, "keys", "4", "10000")
-			target := Target{PID: p.pid()}
+			target := Target{PID: p.PID()}
 			c, err := Count(target, mustFind(t, target, "keys:unique"), &Options{By: []string{"arg1"}, MaxKeys: 1000})
 			if err != nil {
 				t.Fatal(err)

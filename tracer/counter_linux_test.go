@@ -10,7 +10,7 @@ import (
 func TestCounters(t *testing.T) {
 	path := tick(t)
 	p, other := startTick(t, path, 1), startTick(t, path, 1)
-	markers := mustFind(t, Target{PIDs: []int{p.pid(), other.pid()}}, "loop2", "bare")
+	markers := mustFind(t, Target{PIDs: []int{p.PID(), other.PID()}}, "loop2", "bare")
 	values := func(pid int) map[string][]uint16 {
 		t.Helper()
 		all := map[string][]uint16{}
@@ -25,24 +25,24 @@ func TestCounters(t *testing.T) {
 	}
 	for n := range uint16(3) {
 		want := map[string][]uint16{"loop2": {min(n, 1)}, "bare": {0}}
-		if diff := cmp.Diff(want, values(p.pid())); diff != "" {
+		if diff := cmp.Diff(want, values(p.PID())); diff != "" {
 			t.Errorf("%d tracers (-want +got):\n%s", n, diff)
 		}
-		c, err := Count(Target{PID: p.pid()}, markers, nil)
+		c, err := Count(Target{PID: p.PID()}, markers, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 	}
-	if got := values(other.pid())["loop2"][0]; got != 0 {
+	if got := values(other.PID())["loop2"][0]; got != 0 {
 		t.Errorf("the counter of another process is %d", got)
 	}
 	if _, err := markers[0].Counters(1); err == nil {
 		t.Error("a process that was not looked at has values")
 	}
-	p.cmd.Process.Kill()
-	p.cmd.Wait()
-	if v, err := markers[0].Counters(p.pid()); err == nil {
+	p.Cmd.Process.Kill()
+	p.Cmd.Wait()
+	if v, err := markers[0].Counters(p.PID()); err == nil {
 		t.Errorf("a process that ended has values %v", v)
 	}
 }

@@ -14,8 +14,8 @@ import (
 // left returns the state of the one counter of l, which is looked at from the outside.
 func (l *late) state() CounterState {
 	l.t.Helper()
-	markers := mustFind(l.t, Target{PID: l.pid()}, "late:hit")
-	states, err := Counters(l.pid(), markers)
+	markers := mustFind(l.t, Target{PID: l.PID()}, "late:hit")
+	states, err := Counters(l.PID(), markers)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestRepairCounter(t *testing.T) {
 		t.Errorf("repairing another value than was seen: %v, want ErrChanged", err)
 	}
 	l.set(3)
-	c := count(t, Target{PID: l.pid()}, l.find())
+	c := count(t, Target{PID: l.PID()}, l.find())
 	if err := s.Repair(); !errors.Is(err, ErrChanged) {
 		t.Errorf("repairing what is traced by now: %v, want ErrChanged", err)
 	}
@@ -60,15 +60,15 @@ func TestRepairCounter(t *testing.T) {
 	if err := s.Repair(); err != nil {
 		t.Fatal(err)
 	}
-	l.await("after the repair", l.pid(), 0)
+	l.await("after the repair", l.PID(), 0)
 
 	gone := startLate(t)
 	gone.open()
 	gone.find()
 	gone.set(1)
 	s = gone.state()
-	gone.cmd.Process.Kill()
-	gone.cmd.Wait()
+	gone.Cmd.Process.Kill()
+	gone.Cmd.Wait()
 	if err := s.Repair(); !errors.Is(err, ErrNoProcess) {
 		t.Errorf("repairing a process that has ended: %v, want ErrNoProcess", err)
 	}
@@ -79,10 +79,10 @@ func TestRepairCounter(t *testing.T) {
 func TestCounterNotLeftWhileTraced(t *testing.T) {
 	for _, path := range []string{tick(t), tick5(t)} {
 		p := startTick(t, path, 100)
-		markers := mustFind(t, Target{PID: p.pid()}, "loop2")
+		markers := mustFind(t, Target{PID: p.PID()}, "loop2")
 		state := func() CounterState {
 			t.Helper()
-			states, err := Counters(p.pid(), markers)
+			states, err := Counters(p.PID(), markers)
 			if err != nil || len(states) != 1 {
 				t.Fatalf("%+v, %v", states, err)
 			}
@@ -93,7 +93,7 @@ func TestCounterNotLeftWhileTraced(t *testing.T) {
 			t.Errorf("traced by waymark: %+v", s)
 		}
 		p.run()
-		p.expect("done 100")
+		p.Expect("done 100")
 		if s := state(); s.Left || s.Value != 1 || s.Attached != 1 {
 			t.Errorf("traced and hit: %+v", s)
 		}
@@ -132,11 +132,11 @@ func TestCounterNotLeftByPeers(t *testing.T) {
 	peers := peer.Need(t, "bpftrace")
 	path := tick(t)
 	p := startTick(t, path, 100)
-	markers := mustFind(t, Target{PID: p.pid()}, "loop2")
+	markers := mustFind(t, Target{PID: p.PID()}, "loop2")
 	raised := func(what string) (s CounterState) {
 		t.Helper()
 		eventually(t, "a counter raised by "+what, func() bool {
-			states, err := Counters(p.pid(), markers)
+			states, err := Counters(p.PID(), markers)
 			if err != nil || len(states) != 1 {
 				t.Fatalf("%+v, %v", states, err)
 			}
@@ -145,14 +145,14 @@ func TestCounterNotLeftByPeers(t *testing.T) {
 		})
 		return s
 	}
-	cmd := startPeer(t, "Attaching", peers[0], "-p", fmt.Sprint(p.pid()), "-e", "usdt:"+path+":sdt_tick:loop2 { @ = count(); }")
+	cmd := startPeer(t, "Attaching", peers[0], "-p", fmt.Sprint(p.PID()), "-e", "usdt:"+path+":sdt_tick:loop2 { @ = count(); }")
 	if s := raised("bpftrace"); s.Left || s.Attached != 1 {
 		t.Errorf("traced by bpftrace: %+v", s)
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
 	eventually(t, "nothing raised after bpftrace", func() bool {
-		states, err := Counters(p.pid(), markers)
+		states, err := Counters(p.PID(), markers)
 		return err == nil && states[0].Value == 0
 	})
 }

@@ -62,9 +62,9 @@ func TestCheckPIDRedZone(t *testing.T) {
 	defer func() { keepRedZone = false }()
 	for _, path := range []string{tick(t), tick5(t)} {
 		p := startTick(t, path, 1)
-		made, markers := CheckPID(context.Background(), p.pid())
+		made, markers := CheckPID(context.Background(), p.PID())
 		want := StatusOK
-		c, err := Count(Target{PID: p.pid()}, markers, nil)
+		c, err := Count(Target{PID: p.PID()}, markers, nil)
 		if err == nil {
 			closeNow(t, c)
 		} else {
@@ -85,7 +85,7 @@ func TestCheckPID(t *testing.T) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	made, markers := CheckPID(context.Background(), p.pid())
+	made, markers := CheckPID(context.Background(), p.PID())
 	c := checks(made)
 	if d := c.find(t, "deleted"); d.Status != StatusWarn || !strings.Contains(d.Reason, path) {
 		t.Errorf("%+v", d)

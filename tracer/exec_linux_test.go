@@ -39,13 +39,13 @@ func TestExecByThread(t *testing.T) {
 	for name, follow := range map[string]bool{"one": false, "followed": true} {
 		t.Run(name, func(t *testing.T) {
 			p := startProgram(t, program, path, "25", "run")
-			c, err := Count(Target{PID: p.pid(), Follow: follow}, nil, &Options{Later: later(t, true)})
+			c, err := Count(Target{PID: p.PID(), Follow: follow}, nil, &Options{Later: later(t, true)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer c.Close()
 			p.run()
-			p.expect("done 25")
+			p.Expect("done 25")
 			<-c.Ended()
 			if got := hits(t, c); got["loop1"] != 25 || got["loop2"] != 25 {
 				t.Errorf("counted %v, want 25 of each", got)

@@ -27,7 +27,7 @@ func TestFind(t *testing.T) {
 	path := tick(t)
 	p := startTick(t, path, 1)
 	for name, target := range map[string]Target{
-		"path": {Path: path}, "PID": {PID: p.pid()}, "command": {Command: []string{path, "1"}},
+		"path": {Path: path}, "PID": {PID: p.PID()}, "command": {Command: []string{path, "1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			markers := mustFind(t, target)
@@ -92,7 +92,7 @@ func TestFindDeleted(t *testing.T) {
 				t.Fatal(err)
 			}
 			test.change(t, path)
-			target := Target{PID: p.pid()}
+			target := Target{PID: p.PID()}
 			markers := mustFind(t, target)
 			if diff := cmp.Diff(tickNames, fullNames(markers)); diff != "" {
 				t.Fatalf("names (-want +got):\n%s", diff)
@@ -106,7 +106,7 @@ func TestFindDeleted(t *testing.T) {
 			}
 			defer c.Close()
 			p.run()
-			p.expect("done 50")
+			p.Expect("done 50")
 			if got := hits(t, c)["loop2"]; got != 50 {
 				t.Errorf("counted %d of 50", got)
 			}
@@ -128,7 +128,7 @@ func TestFindAll(t *testing.T) {
 		}
 		found[p.PID] = p
 	}
-	a, b := found[first.pid()], found[second.pid()]
+	a, b := found[first.PID()], found[second.PID()]
 	for _, p := range []Process{a, b} {
 		if diff := cmp.Diff(tickNames, fullNames(p.Markers)); diff != "" || p.Comm != "tick" || p.Err != nil {
 			t.Errorf("process %d, %s, %v (-want +got):\n%s", p.PID, p.Comm, p.Err, diff)
@@ -141,7 +141,7 @@ func TestFindAll(t *testing.T) {
 		t.Error("a thread of the kernel is listed")
 	}
 	// What FindAll found can be attached to, in any of the processes.
-	c, err := Count(Target{PID: second.pid()}, b.Markers, nil)
+	c, err := Count(Target{PID: second.PID()}, b.Markers, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

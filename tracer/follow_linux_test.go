@@ -41,7 +41,7 @@ func TestFollowForks(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			p, other := startProgram(t, path, fmt.Sprint(children), fmt.Sprint(each)), startProgram(t, path, "5", "7")
-			target := Target{PID: p.pid(), Follow: true}
+			target := Target{PID: p.PID(), Follow: true}
 			markers := mustFind(t, target, "forks:hit")
 			c, err := Count(target, markers, nil)
 			if err != nil {
@@ -55,8 +55,8 @@ func TestFollowForks(t *testing.T) {
 			defer tr.Close()
 			other.run()
 			p.run()
-			other.expect("done")
-			p.expect("done")
+			other.Expect("done")
+			p.Expect("done")
 			const want = (1 + 2*children) * each
 			if n := hits(t, c)["hit"]; n != want {
 				t.Errorf("counted %d, want %d", n, want)
@@ -66,7 +66,7 @@ func TestFollowForks(t *testing.T) {
 				t.Error("ended before the process has")
 			case <-time.After(10 * time.Millisecond):
 			}
-			p.in.Close()
+			p.CloseInput()
 			for _, ended := range []<-chan struct{}{c.Ended(), tr.Ended()} {
 				select {
 				case <-ended:
@@ -81,8 +81,8 @@ func TestFollowForks(t *testing.T) {
 			for _, e := range drain(t, tr) {
 				pids[e.PID]++
 			}
-			if len(pids) != 1+2*children || pids[p.pid()] != each {
-				t.Errorf("events of %d processes, %d of the first", len(pids), pids[p.pid()])
+			if len(pids) != 1+2*children || pids[p.PID()] != each {
+				t.Errorf("events of %d processes, %d of the first", len(pids), pids[p.PID()])
 			}
 		})
 	}
@@ -94,7 +94,7 @@ func TestFollowForksGuarded(t *testing.T) {
 	bothModes(t, func(t *testing.T, _ bool) {
 		const children, each = 20, 10
 		p, other := startProgram(t, path, fmt.Sprint(children), fmt.Sprint(each)), startProgram(t, path, "1", "1")
-		target := Target{PID: p.pid(), Follow: true}
+		target := Target{PID: p.PID(), Follow: true}
 		markers := mustFind(t, target)
 		c, err := Count(target, markers, nil)
 		if err != nil {
@@ -102,15 +102,15 @@ func TestFollowForksGuarded(t *testing.T) {
 		}
 		defer c.Close()
 		p.run()
-		p.expect("done")
+		p.Expect("done")
 		const want = (1 + 2*children) * each
 		if n := hits(t, c); n["hit"] != want || n["guarded"] != want {
 			t.Errorf("counted %v, want %d of each", n, want)
 		}
 		closeNow(t, c)
-		for _, p := range []*ticker{p, other} {
+		for _, p := range []ticker{p, other} {
 			for _, m := range markers {
-				if n := counter(t, p.pid(), m); n != 0 {
+				if n := counter(t, p.PID(), m); n != 0 {
 					t.Errorf("the counter of %s is %d in the end", m.Name, n)
 				}
 			}
@@ -127,7 +127,7 @@ func TestFollowExec(t *testing.T) {
 		sh := peer.Need(t, "sh")[0]
 		p := startProgram(t, sh, "-c", fmt.Sprintf(
 			"echo ready; read x; %[1]s 20 run; (%[1]s 30 run) & %[1]s 40 run; wait; echo $?; read x; exec %[1]s 50 run", path))
-		target := Target{PID: p.pid(), Follow: true}
+		target := Target{PID: p.PID(), Follow: true}
 		c, err := Count(target, nil, &Options{Later: later(t, true)})
 		if err != nil {
 			t.Fatal(err)
@@ -136,13 +136,13 @@ func TestFollowExec(t *testing.T) {
 		p.run()
 		var said []string
 		for range 4 {
-			said = append(said, p.line())
+			said = append(said, p.Line())
 		}
 		if s := strings.Join(said, ","); s != "done 20,done 30,done 40,0" && s != "done 20,done 40,done 30,0" {
 			t.Errorf("the commands say %s: want every guard open from the first pass on", s)
 		}
-		p.tell("go\n")
-		p.expect("done 50")
+		p.Tell("go")
+		p.Expect("done 50")
 		<-c.Ended()
 		got := hits(t, c)
 		for _, name := range []string{"loop1", "loop2", "args", "bare"} {
@@ -171,21 +171,21 @@ func TestDlopen(t *testing.T) {
 				}
 				attached <- markers
 			}
-			tr, err := Trace(Target{PID: p.pid(), Follow: test.follow}, nil, o)
+			tr, err := Trace(Target{PID: p.PID(), Follow: test.follow}, nil, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer tr.Close()
 			begun := time.Now()
 			p.run()
-			p.expect("loaded")
+			p.Expect("loaded")
 			markers := <-attached
 			t.Logf("attached after %v", time.Since(begun))
 			if len(markers) != 1 || markers[0].FullName() != "plugin:hit" {
 				t.Fatalf("attached to %v", fullNames(markers))
 			}
 			p.run()
-			p.expect("done")
+			p.Expect("done")
 			if err := tr.Stop(); err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +228,7 @@ func TestCommandLibraries(t *testing.T) {
 }
 
 // startProgram starts a program that says "ready" and waits for its input.
-func startProgram(t testing.TB, argv ...string) *ticker {
+func startProgram(t testing.TB, argv ...string) ticker {
 	t.Helper()
 	return startCommand(t, exec.CommandContext(context.Background(), argv[0], argv[1:]...))
 }

@@ -125,14 +125,14 @@ func TestTraceTexts(t *testing.T) {
 	for _, limit := range []int{1, 20, 32, 256, 1000, 4096} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			p := startTick(t, path, 0)
-			target := Target{PID: p.pid()}
+			target := Target{PID: p.PID()}
 			tr, err := Trace(target, mustFind(t, target), &Options{MaxString: limit})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer tr.Close()
 			p.run()
-			p.expect("done")
+			p.Expect("done")
 			if err := tr.Stop(); err != nil {
 				t.Fatal(err)
 			}

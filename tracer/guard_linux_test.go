@@ -45,7 +45,7 @@ func guardOf(t *testing.T) (guard int) {
 // numbers that stand still.
 func TestGuardKilled(t *testing.T) {
 	p := startTick(t, tick(t), 10)
-	target := Target{PID: p.pid()}
+	target := Target{PID: p.PID()}
 	markers := mustFind(t, target, "loop2")
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -55,7 +55,7 @@ func TestGuardKilled(t *testing.T) {
 		if err := unix.Kill(guardOf(t), unix.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the counter is 0 without the guard", func() bool { return counter(t, p.pid(), markers[0]) == 0 })
+		eventually(t, "the counter is 0 without the guard", func() bool { return counter(t, p.PID(), markers[0]) == 0 })
 	}
 	ended := func(what string, err error) {
 		t.Helper()
@@ -106,14 +106,14 @@ func TestExecBetweenFindAndAttach(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := startTick(t, path, 1)
-			target := Target{PID: p.pid()}
+			target := Target{PID: p.PID()}
 			markers := mustFind(t, target, "loop2")
-			p.tell("exec " + test.next + "\n")
+			p.Tell("exec " + test.next)
 			if test.want == nil {
-				p.expect("ready")
+				p.Expect("ready")
 			}
 			eventually(t, "the program is executed", func() bool {
-				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid()))
+				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID()))
 				return string(line) == test.next+"\x0060\x00"
 			})
 			c, err := Count(target, markers, nil)

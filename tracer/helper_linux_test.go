@@ -1,7 +1,6 @@
 package tracer
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/internal/talk"
 )
 
 // tick returns the C program, built once for all tests.
@@ -67,67 +67,24 @@ var binDir string
 
 // ticker is a running tick that waits to be told to begin.
 type ticker struct {
-	t   testing.TB
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
+	*talk.Program
+	t testing.TB
 }
 
-func startTick(t testing.TB, path string, n int) *ticker {
+func startTick(t testing.TB, path string, n int) ticker {
 	t.Helper()
 	return startCommand(t, exec.Command(path, fmt.Sprint(n)))
 }
 
-func startCommand(t testing.TB, cmd *exec.Cmd) *ticker {
+func startCommand(t testing.TB, cmd *exec.Cmd) ticker {
 	t.Helper()
-	p := &ticker{t: t, cmd: cmd}
-	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.out = bufio.NewReader(out)
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.cmd.Process.Kill()
-		p.cmd.Wait()
-	})
-	p.expect("ready")
+	p := ticker{talk.Start(t, cmd), t}
+	p.Expect("ready")
 	return p
 }
 
-func (p *ticker) pid() int { return p.cmd.Process.Pid }
-
-func (p *ticker) line() string {
-	p.t.Helper()
-	line, err := p.out.ReadString('\n')
-	if err != nil {
-		p.t.Fatalf("reading from tick: %v", err)
-	}
-	return strings.TrimSuffix(line, "\n")
-}
-
-func (p *ticker) expect(want string) {
-	p.t.Helper()
-	if got := p.line(); got != want {
-		p.t.Fatalf("tick says %q, want %q", got, want)
-	}
-}
-
 // run makes it hit its markers; it then waits with everything still mapped.
-func (p *ticker) run() { p.tell("go\n") }
-
-func (p *ticker) tell(s string) {
-	p.t.Helper()
-	if _, err := io.WriteString(p.in, s); err != nil {
-		p.t.Fatal(err)
-	}
-}
+func (p ticker) run() { p.Tell("go") }
 
 // counter returns the value of the reference counter of m's first site in process pid.
 func counter(t testing.TB, pid int, m *Marker) uint16 {

@@ -63,7 +63,7 @@ func TestLatencyC(t *testing.T) {
 			t.Run(fmt.Sprint(mode, by.By), func(t *testing.T) {
 				force(t, mode)
 				p := startC(t, "pairs", fmt.Sprint(threads), fmt.Sprint(rounds))
-				target := Target{PID: p.pid()}
+				target := Target{PID: p.PID()}
 				all := mustFind(t, target)
 				l, err := Latency(target, one(t, all, "begin"), one(t, all, "end"), &by)
 				if err != nil {
@@ -125,7 +125,7 @@ func TestGoRequests(t *testing.T) {
 			force(t, mode)
 			const rounds = 500
 			p := startTick(t, path, rounds)
-			target := Target{PID: p.pid()}
+			target := Target{PID: p.PID()}
 			all := mustFind(t, target)
 			pairs := map[string]*Pairs{}
 			for name, o := range map[string]LatencyOptions{"req:begin req:end": {}, "job:queued job:done": {By: "id", EndBy: "job"}, "nest:in nest:out": {}, "nest:in nest:out outermost": {Where: "depth == 3"}} {
@@ -152,7 +152,7 @@ func TestGoRequests(t *testing.T) {
 			defer byGoroutine.Close()
 			p.run()
 			var want requests
-			if err := json.Unmarshal([]byte(p.line()), &want); err != nil {
+			if err := json.Unmarshal([]byte(p.Line()), &want); err != nil {
 				t.Fatal(err)
 			}
 

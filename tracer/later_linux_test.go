@@ -31,7 +31,7 @@ func (c laterCase) library(t *testing.T, source string) string {
 
 // loader is a program that loads libraries after it was attached to.
 type loader struct {
-	*ticker
+	ticker
 	target   Target
 	attached chan []*Marker
 	later    *Later
@@ -40,7 +40,7 @@ type loader struct {
 func startLoader(t *testing.T, c laterCase, args ...string) *loader {
 	t.Helper()
 	p := startProgram(t, append([]string{compile(t, "load.c", "-ldl")}, args...)...)
-	l := &loader{p, Target{PID: p.pid(), Follow: c.follow}, make(chan []*Marker, 8), nil}
+	l := &loader{p, Target{PID: p.PID(), Follow: c.follow}, make(chan []*Marker, 8), nil}
 	l.later = &Later{Pause: c.pause, Report: func(markers []*Marker, err error) {
 		if err != nil {
 			t.Error(err)
@@ -54,10 +54,10 @@ func startLoader(t *testing.T, c laterCase, args ...string) *loader {
 func (l *loader) next() {
 	l.t.Helper()
 	l.run()
-	l.expect("loaded")
+	l.Expect("loaded")
 	<-l.attached
 	l.run()
-	l.expect("done")
+	l.Expect("done")
 }
 
 // Counts by keys have what is loaded later, also when its keys are longer than those that
@@ -142,14 +142,14 @@ func TestLaterPairs(t *testing.T) {
 func TestLaterExec(t *testing.T) {
 	path, threads := tick(t), compile(t, "pairs.c", "-pthread")
 	script := fmt.Sprintf("echo ready; read x; %[1]s 5 run; echo | %[2]s 2 20 | grep -c ' '; %[1]s 7 run; exec %[1]s 7 run", path, threads)
-	follow := func(t *testing.T) (*ticker, Target) {
+	follow := func(t *testing.T) (ticker, Target) {
 		p := startProgram(t, peer.Need(t, "sh")[0], "-c", script)
-		return p, Target{PID: p.pid(), Follow: true}
+		return p, Target{PID: p.PID(), Follow: true}
 	}
-	run := func(p *ticker) {
+	run := func(p ticker) {
 		p.run()
 		for _, want := range []string{"done ", "40", "done ", "done "} {
-			if line := p.line(); !strings.HasPrefix(line, want) {
+			if line := p.Line(); !strings.HasPrefix(line, want) {
 				t.Fatalf("a program says %q, want %q", line, want)
 			}
 		}
@@ -194,7 +194,7 @@ func TestLaterExec(t *testing.T) {
 func TestLaterGo(t *testing.T) {
 	path := linked(t, gobuild.Config{}, "testdata/requests")
 	p := startProgram(t, peer.Need(t, "sh")[0], "-c", "echo ready; read x; exec "+path+" 50")
-	target := Target{PID: p.pid()}
+	target := Target{PID: p.PID()}
 	pairs, err := Latency(target, nil, nil, &LatencyOptions{
 		Later: &Later{Pause: true, Choose: func(m *Marker) bool { return m.Provider == "req" }, Report: later(t, true).Report},
 		Ends:  func(m *Marker) bool { return m.Name == "end" },
@@ -204,9 +204,9 @@ func TestLaterGo(t *testing.T) {
 	}
 	defer pairs.Close()
 	p.run()
-	p.expect("ready")
+	p.Expect("ready")
 	p.run()
-	if line := p.line(); !strings.HasPrefix(line, "{") {
+	if line := p.Line(); !strings.HasPrefix(line, "{") {
 		t.Fatalf("the program says %q", line)
 	}
 	got, err := pairs.Read()

@@ -75,8 +75,8 @@ func TestPermission(t *testing.T) {
 		{"file with PERFMON", Target{Path: path}, []procfs.Capability{procfs.Perfmon}, "CAP_BPF"},
 		{"file with both", Target{Path: path}, []procfs.Capability{procfs.BPF, procfs.Perfmon}, ""},
 		// Newer kernels show mappings to CAP_PERFMON, older ones to CAP_SYS_PTRACE only.
-		{"process of another", Target{PID: p.pid()}, nil, "CAP_SYS_PTRACE"},
-		{"process with all", Target{PID: p.pid()}, []procfs.Capability{procfs.BPF, procfs.Perfmon, procfs.SysPtrace, procfs.CheckpointRestore}, ""},
+		{"process of another", Target{PID: p.PID()}, nil, "CAP_SYS_PTRACE"},
+		{"process with all", Target{PID: p.PID()}, []procfs.Capability{procfs.BPF, procfs.Perfmon, procfs.SysPtrace, procfs.CheckpointRestore}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			arg, err := json.Marshal(test.target)

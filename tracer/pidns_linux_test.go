@@ -40,10 +40,10 @@ func TestTraceInNestedPIDNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "somebody else's tracer attaches", func() bool {
-		return counter(t, outside.pid(), mustFind(t, Target{Path: path}, "loop1")[0]) == 1
+		return counter(t, outside.PID(), mustFind(t, Target{Path: path}, "loop1")[0]) == 1
 	})
 	outside.run()
-	outside.expect("done 0") // of loop2, which nobody traces
+	outside.Expect("done 0") // of loop2, which nobody traces
 	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "--- PASS") {
 		t.Errorf("%v\n%s", err, &out)
 	}

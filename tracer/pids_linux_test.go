@@ -17,7 +17,7 @@ func TestSeveralPIDs(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			a, b, other := startTick(t, path, 30), startTick(t, path, 500), startTick(t, path, 7000)
-			target := Target{PIDs: []int{a.pid(), b.pid(), a.pid()}}
+			target := Target{PIDs: []int{a.PID(), b.PID(), a.PID()}}
 			markers := mustFind(t, target)
 			if len(markers) != len(tickNames) {
 				t.Fatalf("found %v", fullNames(markers))
@@ -27,21 +27,21 @@ func TestSeveralPIDs(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			for _, p := range []*ticker{a, b, other} {
+			for _, p := range []ticker{a, b, other} {
 				p.run()
 			}
-			a.expect("done 30")
-			b.expect("done 500")
-			other.expect("done 0") // its guard was never open
+			a.Expect("done 30")
+			b.Expect("done 500")
+			other.Expect("done 0") // its guard was never open
 			if n := hits(t, c)["loop1"]; n != 530 {
 				t.Errorf("counted %d, want 30 and 500", n)
 			}
 			if err := c.Close(); err != nil {
 				t.Error(err)
 			}
-			for _, p := range []*ticker{a, b, other} {
-				if n := counter(t, p.pid(), mustFind(t, Target{PID: p.pid()}, "loop2")[0]); n != 0 {
-					t.Errorf("the counter of process %d is %d after Close", p.pid(), n)
+			for _, p := range []ticker{a, b, other} {
+				if n := counter(t, p.PID(), mustFind(t, Target{PID: p.PID()}, "loop2")[0]); n != 0 {
+					t.Errorf("the counter of process %d is %d after Close", p.PID(), n)
 				}
 			}
 		})
@@ -52,15 +52,15 @@ func TestSeveralPIDs(t *testing.T) {
 func TestSeveralPIDsOneGone(t *testing.T) {
 	path := tick(t)
 	a, b := startTick(t, path, 1), startTick(t, path, 1)
-	target := Target{PIDs: []int{a.pid(), b.pid()}}
+	target := Target{PIDs: []int{a.PID(), b.PID()}}
 	markers := mustFind(t, target)
-	b.cmd.Process.Kill()
-	b.cmd.Wait()
+	b.Cmd.Process.Kill()
+	b.Cmd.Wait()
 	_, err := Count(target, markers, nil)
-	if !errors.Is(err, ErrNoProcess) || !strings.Contains(err.Error(), fmt.Sprint("process ", b.pid())) {
-		t.Errorf("attaching: %v, want ErrNoProcess for %d", err, b.pid())
+	if !errors.Is(err, ErrNoProcess) || !strings.Contains(err.Error(), fmt.Sprint("process ", b.PID())) {
+		t.Errorf("attaching: %v, want ErrNoProcess for %d", err, b.PID())
 	}
-	if n := counter(t, a.pid(), markers[0]); n != 0 {
+	if n := counter(t, a.PID(), markers[0]); n != 0 {
 		t.Errorf("the counter of the other is %d", n)
 	}
 }

@@ -33,7 +33,7 @@ func bothModes(t *testing.T, test func(t *testing.T, user bool)) {
 
 // late is a running testdata/late and its library.
 type late struct {
-	*ticker
+	ticker
 	program, library string
 	marker           *Marker
 }
@@ -61,8 +61,8 @@ func startLate(t *testing.T) *late {
 
 func (l *late) open() {
 	l.t.Helper()
-	l.tell("open " + l.library + "\n")
-	l.expect("opened")
+	l.Tell("open " + l.library)
+	l.Expect("opened")
 }
 
 func (l *late) find() []*Marker {
@@ -123,14 +123,14 @@ func TestCounterOfLateMapping(t *testing.T) {
 		l := startLate(t)
 		c := count(t, Target{Path: l.library}, l.find())
 		l.open()
-		l.await("after the library is loaded", l.pid(), 1)
-		l.tell("hit 1000\n")
-		l.expect("1000")
+		l.await("after the library is loaded", l.PID(), 1)
+		l.Tell("hit 1000")
+		l.Expect("1000")
 		if got := hits(t, c)["hit"]; got != 1000 {
 			t.Errorf("counted %d of 1000", got)
 		}
 		closeNow(t, c)
-		l.await("after Close", l.pid(), 0)
+		l.await("after Close", l.PID(), 0)
 	})
 }
 
@@ -145,11 +145,11 @@ func TestCounterOfManyMappings(t *testing.T) {
 			at         uint64
 			protection int
 		}{{uint64(s.CounterOffset), 3}, {uint64(s.Offset), 5}} {
-			l.tell(fmt.Sprintf("map %s %d %d\n", l.library, m.at, m.protection))
-			l.expect("mapped")
+			l.Tell(fmt.Sprintf("map %s %d %d", l.library, m.at, m.protection))
+			l.Expect("mapped")
 		}
-		c := count(t, Target{PID: l.pid()}, mustFind(t, Target{PID: l.pid()}, "late:hit"))
-		got := l.counters(l.pid())
+		c := count(t, Target{PID: l.PID()}, mustFind(t, Target{PID: l.PID()}, "late:hit"))
+		got := l.counters(l.PID())
 		want := []uint16{2, 0}
 		if user {
 			want = []uint16{1, 1}
@@ -158,7 +158,7 @@ func TestCounterOfManyMappings(t *testing.T) {
 			t.Errorf("counters (-want +got):\n%s", d)
 		}
 		closeNow(t, c)
-		l.await("after Close", l.pid(), 0, 0)
+		l.await("after Close", l.PID(), 0, 0)
 	})
 }
 
@@ -168,22 +168,22 @@ func TestCounterOfTwoConsumers(t *testing.T) {
 	bothModes(t, func(t *testing.T, user bool) {
 		l := startLate(t)
 		l.open()
-		first := count(t, Target{PID: l.pid()}, l.find())
+		first := count(t, Target{PID: l.PID()}, l.find())
 		second := count(t, Target{Path: l.library}, l.find())
 		both := uint16(1)
 		if user {
 			both = 2
 		}
-		l.await("with two tracers", l.pid(), both)
+		l.await("with two tracers", l.PID(), both)
 		closeNow(t, first)
-		l.await("after the first left", l.pid(), 1)
-		l.tell("hit 100\n")
-		l.expect("100")
+		l.await("after the first left", l.PID(), 1)
+		l.Tell("hit 100")
+		l.Expect("100")
 		if got := hits(t, second)["hit"]; got != 100 {
 			t.Errorf("the second counted %d of 100", got)
 		}
 		closeNow(t, second)
-		l.await("after both left", l.pid(), 0)
+		l.await("after both left", l.PID(), 0)
 	})
 }
 
@@ -193,14 +193,14 @@ func TestCounterInherited(t *testing.T) {
 		for _, everywhere := range []bool{true, false} {
 			l := startLate(t)
 			l.open()
-			target := Target{PID: l.pid()}
+			target := Target{PID: l.PID()}
 			if everywhere {
 				target = Target{Path: l.library}
 			}
 			c := count(t, target, l.find())
 			time.Sleep(300 * time.Millisecond) // out of doubt: internal/refcount, lineage
-			l.tell("fork\n")
-			child, err := strconv.Atoi(l.line())
+			l.Tell("fork")
+			child, err := strconv.Atoi(l.Line())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,9 +211,9 @@ func TestCounterInherited(t *testing.T) {
 			case user: // it is not traced
 				l.await("of the child", child, 0)
 			}
-			l.await("of the parent", l.pid(), 1)
+			l.await("of the parent", l.PID(), 1)
 			closeNow(t, c)
-			l.await("of the parent after Close", l.pid(), 0)
+			l.await("of the parent after Close", l.PID(), 0)
 			if everywhere || user { // the kernel lowers that of another's child when it hits the marker
 				l.await("of the child after Close", child, 0)
 			}
@@ -227,22 +227,22 @@ func TestCounterOfVfork(t *testing.T) {
 		for _, everywhere := range []bool{true, false} {
 			l := startLate(t)
 			l.open()
-			target := Target{PID: l.pid()}
+			target := Target{PID: l.PID()}
 			if everywhere {
 				target = Target{Path: l.library}
 			}
 			c := count(t, target, l.find())
-			l.tell("vfork\n")
+			l.Tell("vfork")
 			for range 15 {
 				time.Sleep(10 * time.Millisecond)
-				if got := l.counters(l.pid()); !cmp.Equal(got, []uint16{1}) {
+				if got := l.counters(l.PID()); !cmp.Equal(got, []uint16{1}) {
 					t.Errorf("counters are %v while there is a child that shares them", got)
 				}
 			}
-			l.expect("back")
-			l.await("after vfork", l.pid(), 1)
+			l.Expect("back")
+			l.await("after vfork", l.PID(), 1)
 			closeNow(t, c)
-			l.await("after Close", l.pid(), 0)
+			l.await("after Close", l.PID(), 0)
 		}
 	})
 }
@@ -252,17 +252,17 @@ func TestCounterAfterExec(t *testing.T) {
 	bothModes(t, func(t *testing.T, user bool) {
 		l := startLate(t)
 		l.open()
-		c := count(t, Target{PID: l.pid()}, l.find())
-		l.tell("exec " + l.program + " " + l.library + "\n")
-		l.expect("ready")
-		l.await("after execve", l.pid(), 1)
-		l.tell("hit 10\n")
-		l.expect("10")
+		c := count(t, Target{PID: l.PID()}, l.find())
+		l.Tell("exec " + l.program + " " + l.library)
+		l.Expect("ready")
+		l.await("after execve", l.PID(), 1)
+		l.Tell("hit 10")
+		l.Expect("10")
 		if got := hits(t, c)["hit"]; got != 10 {
 			t.Errorf("counted %d of 10", got)
 		}
 		closeNow(t, c)
-		l.await("after Close", l.pid(), 0)
+		l.await("after Close", l.PID(), 0)
 	})
 }
 
@@ -276,7 +276,7 @@ func TestUserCounterConflict(t *testing.T) {
 		t.Errorf("got %v, want ErrCounterConflict", err)
 	}
 	t.Log(err)
-	l.await("of the first", l.pid(), 1)
+	l.await("of the first", l.PID(), 1)
 	closeNow(t, c)
 }
 
@@ -287,9 +287,9 @@ func TestUserCounterEnds(t *testing.T) {
 	t.Run("the target ends", func(t *testing.T) {
 		l := startLate(t)
 		l.open()
-		c := count(t, Target{PID: l.pid()}, l.find())
-		l.cmd.Process.Kill()
-		l.cmd.Wait()
+		c := count(t, Target{PID: l.PID()}, l.find())
+		l.Cmd.Process.Kill()
+		l.Cmd.Wait()
 		closeNow(t, c)
 	})
 	t.Run("the tracer is killed", func(t *testing.T) {
@@ -301,7 +301,7 @@ func TestUserCounterEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(self)
-		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", helperEnv, l.pid()), userCountersEnv+"=1")
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", helperEnv, l.PID()), userCountersEnv+"=1")
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -313,42 +313,42 @@ func TestUserCounterEnds(t *testing.T) {
 		if _, err := out.Read(line); string(line) != "attached\n" {
 			t.Fatalf("the tracer says %q, %v", line, err)
 		}
-		l.await("while it traces", l.pid(), 1)
+		l.await("while it traces", l.PID(), 1)
 		cmd.Process.Kill()
 		cmd.Wait()
-		l.await("after SIGKILL of the tracer", l.pid(), 0)
+		l.await("after SIGKILL of the tracer", l.PID(), 0)
 	})
 	t.Run("it cannot be raised", func(t *testing.T) {
 		l := startLate(t)
 		l.open()
 		l.find()
 		l.set(65535)
-		if _, err := Count(Target{PID: l.pid()}, l.find(), nil); err == nil {
+		if _, err := Count(Target{PID: l.PID()}, l.find(), nil); err == nil {
 			t.Error("raised beyond 16 bits")
 		} else {
 			t.Log(err)
 		}
-		l.await("after the refusal", l.pid(), 65535)
+		l.await("after the refusal", l.PID(), 65535)
 	})
 	t.Run("somebody set it to zero", func(t *testing.T) {
 		l := startLate(t)
 		l.open()
-		c := count(t, Target{PID: l.pid()}, l.find())
+		c := count(t, Target{PID: l.PID()}, l.find())
 		l.set(0)
-		l.await("a moment later", l.pid(), 1)
+		l.await("a moment later", l.PID(), 1)
 		closeNow(t, c)
-		l.await("after Close", l.pid(), 0)
+		l.await("after Close", l.PID(), 0)
 	})
 }
 
 // set writes the counter by hand.
 func (l *late) set(v uint16) {
 	l.t.Helper()
-	maps, err := procfs.Maps(l.pid())
+	maps, err := procfs.Maps(l.PID())
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	m, err := procfs.OpenMemory(l.pid(), true)
+	m, err := procfs.OpenMemory(l.PID(), true)
 	if err != nil {
 		l.t.Fatal(err)
 	}

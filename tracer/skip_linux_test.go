@@ -28,7 +28,7 @@ func TestSkipsRedZone(t *testing.T) {
 		}
 	}
 	p := startTick(t, path, 7)
-	target := Target{PID: p.pid()}
+	target := Target{PID: p.PID()}
 	all := mustFind(t, target)
 	c, err := Count(target, all, nil)
 	if err != nil {
@@ -54,7 +54,7 @@ func TestSkipsRedZone(t *testing.T) {
 		check(t, skipped)
 	}
 	p.run()
-	p.expect("done 7")
+	p.Expect("done 7")
 	want := map[string]uint64{"loop1": 7, "loop2": 7, "args": 7, "bare": 0}
 	for _, c := range []*Counter{c, keys} {
 		if diff := cmp.Diff(want, hits(t, c)); diff != "" {
@@ -110,9 +110,9 @@ func TestSkipsUnreadable(t *testing.T) {
 	p := startLoader(t, laterCase{}, lap, "1", gone, "1", "-", "9")
 	for range 2 {
 		p.run()
-		p.expect("loaded")
+		p.Expect("loaded")
 		p.run()
-		p.expect("done")
+		p.Expect("done")
 	}
 	var markers, unreadable []*Marker
 	for _, m := range mustFind(t, p.target) {
@@ -131,7 +131,7 @@ func TestSkipsUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.run()
-	p.expect("loaded")
+	p.Expect("loaded")
 	c, err := Count(p.target, markers, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestSkipsUnreadable(t *testing.T) {
 		t.Errorf("%d sites are left out, want the %d of %s", len(skipped), n, gone)
 	}
 	p.run()
-	p.expect("done")
+	p.Expect("done")
 	if got := hits(t, c); got["begin"] != 9 {
 		t.Errorf("counted %v, want 9 of begin", got)
 	}

@@ -46,15 +46,15 @@ func TestTraceValues(t *testing.T) {
 func traceValues(t *testing.T, path string) {
 	const n = 300
 	p := startTick(t, path, n)
-	target := Target{PID: p.pid()}
+	target := Target{PID: p.PID()}
 	tr, err := Trace(target, mustFind(t, target), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tr.Close()
 	p.run()
-	p.expect(fmt.Sprintf("done %d", n))
-	checkOptimized(t, p.pid(), filepath.Base(path) == "tick5")
+	p.Expect(fmt.Sprintf("done %d", n))
+	checkOptimized(t, p.PID(), filepath.Base(path) == "tick5")
 	if err := tr.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +72,8 @@ func traceValues(t *testing.T, path string) {
 		if diff := cmp.Diff(want, signed(t, e)); diff != "" {
 			t.Fatalf("%s, hit %d (-want +got):\n%s", e.Marker.FullName(), i, diff)
 		}
-		if e.PID != p.pid() || e.TID != p.pid() || e.Comm != filepath.Base(path) || e.Goroutine != 0 {
-			t.Fatalf("event of process %d, thread %d, %q, goroutine %d; want %d", e.PID, e.TID, e.Comm, e.Goroutine, p.pid())
+		if e.PID != p.PID() || e.TID != p.PID() || e.Comm != filepath.Base(path) || e.Goroutine != 0 {
+			t.Fatalf("event of process %d, thread %d, %q, goroutine %d; want %d", e.PID, e.TID, e.Comm, e.Goroutine, p.PID())
 		}
 		if e.Monotonic < last {
 			t.Errorf("%s, hit %d, is earlier than the event before it", e.Marker.Name, i)
@@ -115,14 +115,14 @@ func checkOptimized(t *testing.T, pid int, nop5 bool) {
 func TestTraceLost(t *testing.T) {
 	const n = 200_000
 	p := startTick(t, tick(t), n)
-	target := Target{PID: p.pid()}
+	target := Target{PID: p.PID()}
 	tr, err := Trace(target, mustFind(t, target, "args"), &Options{BufferSize: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tr.Close()
 	p.run()
-	p.expect("done 0")
+	p.Expect("done 0")
 	if err := tr.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestTraceLost(t *testing.T) {
 func TestTraceWhileRunning(t *testing.T) {
 	const n = 300_000
 	p := startTick(t, tick(t), n)
-	target := Target{PID: p.pid()}
+	target := Target{PID: p.PID()}
 	tr, err := Trace(target, mustFind(t, target, "loop*", "args"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -154,8 +154,8 @@ func TestTraceWhileRunning(t *testing.T) {
 	done := make(chan error, 1)
 	p.run()
 	go func() {
-		line, err := p.out.ReadString('\n')
-		if err == nil && line != fmt.Sprintf("done %d\n", n) {
+		line, err := p.Next()
+		if err == nil && line != fmt.Sprintf("done %d", n) {
 			err = fmt.Errorf("tick says %q", line)
 		}
 		done <- errors.Join(err, tr.Stop())
@@ -173,7 +173,7 @@ func TestTraceWhileRunning(t *testing.T) {
 
 func TestTraceCancel(t *testing.T) {
 	p := startTick(t, tick(t), 5)
-	target := Target{PID: p.pid()}
+	target := Target{PID: p.PID()}
 	tr, err := Trace(target, mustFind(t, target, "loop1"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestTraceCancel(t *testing.T) {
 	}
 	// A cancelled Next must not cost the following ones anything.
 	p.run()
-	p.expect("done 0")
+	p.Expect("done 0")
 	for i := range 5 {
 		e, err := tr.Next(context.Background())
 		if err != nil || signed(t, e)[0] != int64(i) {
@@ -210,7 +210,7 @@ func TestTraceCancel(t *testing.T) {
 
 func TestTraceCloseWakesNext(t *testing.T) {
 	p := startTick(t, tick(t), 5)
-	target := Target{PID: p.pid()}
+	target := Target{PID: p.PID()}
 	tr, err := Trace(target, mustFind(t, target, "loop1"), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ type row struct {
 	text       string
 }
 
-func (r row) String() string { return fmt.Sprintf("%x %x %x %x %s\n", r.a, r.b, r.c, r.d, r.text) }
+func (r row) String() string { return fmt.Sprintf("%x %x %x %x %s", r.a, r.b, r.c, r.d, r.text) }
 
 var extremes = []uint64{0, 1, 2, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 1 << 32,
 	math.MaxInt64, 1 << 63, math.MaxUint64, math.MaxUint64 - 1, 1<<63 | 1, math.Float64bits(1.5), math.Float64bits(-1.5),
@@ -166,7 +166,7 @@ func textValues(w row) map[string]filter.Value {
 
 func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) map[string]filter.Value, expressions int) {
 	p := startTick(t, path, 0)
-	target := Target{PID: p.pid()}
+	target := Target{PID: p.PID()}
 	markers := mustFind(t, target, name)
 	o := Options{}
 	if name == "texts" {
@@ -219,10 +219,10 @@ func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) m
 			t.Fatalf("%s: %v", where, err)
 		}
 		for _, w := range all {
-			p.tell(w.String())
+			p.Tell(w.String())
 		}
-		p.tell("end\n")
-		p.expect(fmt.Sprintf("done %d", len(all)))
+		p.Tell("end")
+		p.Expect(fmt.Sprintf("done %d", len(all)))
 		if err := tr.Stop(); err != nil {
 			t.Fatal(err)
 		}

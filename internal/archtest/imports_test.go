@@ -20,7 +20,7 @@ type rule struct {
 var engines = []string{"tracer", "internal/bpf", "internal/feature", "internal/guard", "internal/procfs", "internal/refcount", "internal/tracefs"}
 
 // above are the parts at the top, which nothing else may need.
-var above = []string{"cmd", "examples", "bench", "e2e", "internal/archtest", "internal/gobuild", "internal/peer"}
+var above = []string{"cmd", "examples", "bench", "e2e", "internal/archtest", "internal/gobuild", "internal/peer", "internal/talk"}
 
 var rules = []rule{
 	{
