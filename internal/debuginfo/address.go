@@ -39,13 +39,21 @@ func (f *File) UnitsAt(addresses []uint64, visit func(u *Unit, e *dwarf.Entry, m
 		}
 		mine[s.unit], entries[s.unit] = append(mine[s.unit], a), s.entry
 	}
+	read := 0
 	for _, u := range order {
 		if err := visit(u, entries[u], mine[u]); err != nil {
 			return err
 		}
+		if read += int(u.End - u.header); read > maxKept {
+			read = 0
+			f.Release()
+		}
 	}
 	return nil
 }
+
+// maxKept is how much is read of entries before they are let go, in bytes.
+const maxKept = 8 << 20
 
 // maxSpans bounds the ranges of all units: functions in sections of their own have one each.
 const maxSpans = 8 << 20

@@ -50,6 +50,10 @@ func (b *Buffer) Int(size int) int64 {
 
 // Uleb returns the next LEB128 number (DWARF 5, 7.6).
 func (b *Buffer) Uleb() uint64 {
+	if b.Err == nil && b.At < len(b.Data) && b.Data[b.At] < 0x80 { // nearly all
+		b.At++
+		return uint64(b.Data[b.At-1])
+	}
 	v, _, _ := b.leb()
 	return v
 }
@@ -61,6 +65,26 @@ func (b *Buffer) Sleb() int64 {
 		v |= ^uint64(0) << shift
 	}
 	return int64(v)
+}
+
+// skipString goes over a string.
+func (b *Buffer) skipString() {
+	if b.Err == nil {
+		if n := bytes.IndexByte(b.Data[b.At:], 0); n >= 0 {
+			b.At += n + 1
+			return
+		}
+	}
+	b.Err = errCut
+}
+
+// skip goes over n bytes.
+func (b *Buffer) skip(n int) {
+	if b.Err != nil || n > len(b.Data)-b.At {
+		b.Err = errCut
+		return
+	}
+	b.At += n
 }
 
 func (b *Buffer) leb() (v uint64, shift uint, last byte) {

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 )
 
 // maxDebug bounds the debugging information that is read of one file, uncompressed, in bytes.
@@ -36,9 +37,11 @@ type File struct {
 	closers  []io.Closer
 	sections map[string][]byte
 	opened   map[*elf.File]*os.File // those that can be mapped
-	unmaps   []func() error
+	files    []mapping              // sections that are in a file
+	inflated []mapping              // and those that were compressed
 	used     uint64
 	spans    []span // of all units, ascending
+	abbrevs  *abbreviations
 
 	ehFrame, debugFrame *frameTable // nil until they are asked for
 }
@@ -58,15 +61,23 @@ func Open(r io.ReaderAt, path string) (f *File, err error) {
 // Close closes what Open opened besides r. Nothing may be looked up any more: sections are gone.
 func (f *File) Close() error {
 	var errs []error
-	for _, unmap := range f.unmaps {
-		errs = append(errs, unmap())
+	for _, m := range slices.Concat(f.files, f.inflated) {
+		errs = append(errs, m.unmap())
 	}
-	f.unmaps = nil
+	f.files, f.inflated = nil, nil
 	for _, c := range f.closers {
 		errs = append(errs, c.Close())
 	}
 	f.closers = nil
 	return errors.Join(errs...)
+}
+
+// Release takes what was read of files out of the memory of this process. The kernel has it still, most
+// often, when it is looked at again.
+func (f *File) Release() {
+	for _, m := range f.files {
+		m.release()
+	}
 }
 
 // Guard calls do and returns its panic as an error, also that of reading what a file had when it was
@@ -166,8 +177,8 @@ func (f *File) load(in *elf.File, s *elf.Section) ([]byte, error) {
 	f.used += size
 	old, compressed := s.Name[1] == 'z', s.Flags&elf.SHF_COMPRESSED != 0
 	if file := f.opened[in]; file != nil && !old && !compressed {
-		if data, unmap, err := mapped(file, int64(s.Offset), int64(size)); err == nil {
-			f.unmaps = append(f.unmaps, unmap)
+		if data, m, err := mapped(file, int64(s.Offset), int64(size)); err == nil {
+			f.files = append(f.files, m)
 			return data, nil
 		}
 	}
@@ -188,12 +199,12 @@ func (f *File) inflate(r io.Reader, size uint64) (data []byte, err error) {
 	if size == 0 {
 		return nil, nil
 	}
-	data, unmap, err := anonymous(int64(size))
+	m, err := anonymous(int64(size))
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		data, err = io.ReadAll(io.LimitReader(r, int64(size)))
 	case err == nil:
-		f.unmaps = append(f.unmaps, unmap)
+		f.inflated, data = append(f.inflated, m), m
 		var n int
 		n, err = io.ReadFull(r, data)
 		data = data[:n]

@@ -104,6 +104,9 @@ func FuzzLines(f *testing.F) {
 				if err != nil || lines == nil {
 					return err
 				}
+				if err := lines.Read(func(Row) bool { return true }); err != nil {
+					return err
+				}
 				if len(lines.Rows) > len(line) {
 					t.Errorf("%d rows of %d bytes", len(lines.Rows), len(line))
 				}

@@ -19,9 +19,11 @@ type Row struct {
 // Lines is the line table of a unit that knows at least one of some files.
 type Lines struct {
 	Names []string // of those that were asked for, as asked
-	Rows  []Row    // ascending within a sequence; sequences in any order
+	Rows  []Row    // what Read kept, ascending within a sequence; sequences in any order
 
-	files map[int]int32 // of the unit, by its numbers: those that were asked for
+	reader *dwarf.LineReader
+	files  map[int]int32             // of the unit, by its numbers: those that were asked for
+	index  map[*dwarf.LineFile]int32 // the same
 }
 
 // Name returns the name of a file by the unit's number, "" for one that was not asked for.
@@ -32,10 +34,10 @@ func (t *Lines) Name(file int) string {
 	return ""
 }
 
-// maxRows bounds the rows of one unit.
+// maxRows bounds the rows that are kept of one unit.
 const maxRows = 32 << 20
 
-// Lines returns the unit's line table when it knows one of the named files, else nil. A name is
+// Lines returns the unit's line table, yet without rows, when it knows one of the named files, else nil. A name is
 // taken as the compiler was given it: relative to the directory in which that ran. found is asked
 // for the cleaned path of each file, as it is and relative to that directory.
 func (f *File) Lines(e *dwarf.Entry, found func(path string) (name string, ok bool)) (*Lines, error) {
@@ -48,8 +50,7 @@ func (f *File) Lines(e *dwarf.Entry, found func(path string) (name string, ok bo
 		return nil, err
 	}
 	dir, _ := e.Val(dwarf.AttrCompDir).(string)
-	t := &Lines{files: map[int]int32{}}
-	index := map[*dwarf.LineFile]int32{}
+	t := &Lines{reader: r, files: map[int]int32{}, index: map[*dwarf.LineFile]int32{}}
 	known := map[string]int32{}
 	for number, file := range r.Files() {
 		if file == nil {
@@ -68,25 +69,37 @@ func (f *File) Lines(e *dwarf.Entry, found func(path string) (name string, ok bo
 			known[name] = i
 			t.Names = append(t.Names, name)
 		}
-		index[file], t.files[number] = i, i
+		t.index[file], t.files[number] = i, i
 	}
 	if len(t.Names) == 0 {
 		return nil, nil
 	}
+	return t, nil
+}
+
+// Read keeps those rows that keep wants, instead of those that were kept before: large units have
+// a million, and few are asked about.
+func (t *Lines) Read(keep func(r Row) bool) error {
+	t.Rows = nil
+	t.reader.Reset()
 	for {
-		var row dwarf.LineEntry
-		if err := r.Next(&row); errors.Is(err, io.EOF) {
-			return t, nil
+		var entry dwarf.LineEntry
+		if err := t.reader.Next(&entry); errors.Is(err, io.EOF) {
+			return nil
 		} else if err != nil {
-			return nil, err
+			return err
 		}
-		if len(t.Rows) == maxRows {
-			return nil, errors.New("a line table of too many rows")
-		}
-		file, ok := index[row.File]
+		file, ok := t.index[entry.File]
 		if !ok {
 			file = -1
 		}
-		t.Rows = append(t.Rows, Row{row.Address, int32(row.Line), file, row.IsStmt, row.EndSequence})
+		row := Row{entry.Address, int32(entry.Line), file, entry.IsStmt, entry.EndSequence}
+		if !keep(row) {
+			continue
+		}
+		if len(t.Rows) == maxRows {
+			return errors.New("a line table of too many rows")
+		}
+		t.Rows = append(t.Rows, row)
 	}
 }

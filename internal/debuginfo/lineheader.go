@@ -127,16 +127,16 @@ func (h *lineHeader) entries() error {
 
 // Forms that tell of files: DWARF 5, 7.5.6.
 const (
-	formData2   = 0x05
-	formData4   = 0x06
-	formData8   = 0x07
-	formString  = 0x08
-	formBlock   = 0x09
-	formData1   = 0x0b
-	formStrp    = 0x0e
-	formUdata   = 0x0f
-	formData16  = 0x1e
-	formLineStr = 0x1f
+	formData2    = 0x05
+	formData4    = 0x06
+	formData8    = 0x07
+	formString   = 0x08
+	formBlock    = 0x09
+	formData1    = 0x0b
+	formStrp     = 0x0e
+	formUdata    = 0x0f
+	formData16   = 0x1e
+	formLineStrp = 0x1f
 )
 
 // form goes over one value.
@@ -148,7 +148,7 @@ func (h *lineHeader) form(form uint64) error {
 		}
 	case formStrp:
 		return text(h.Str, b.Uint(h.word))
-	case formLineStr:
+	case formLineStrp:
 		return text(h.LineStr, b.Uint(h.word))
 	case formUdata:
 		b.Uleb()

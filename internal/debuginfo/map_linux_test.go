@@ -17,11 +17,11 @@ func TestCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	data, unmap, err := mapped(f, 5000, 20000)
+	data, m, err := mapped(f, 5000, 20000)
 	if err != nil || len(data) != 20000 {
 		t.Fatal(len(data), err)
 	}
-	defer unmap()
+	defer m.unmap()
 	if err := os.Truncate(path, 100); err != nil {
 		t.Fatal(err)
 	}

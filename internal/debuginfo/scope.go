@@ -9,8 +9,8 @@ import (
 type Scope struct {
 	Entry     *dwarf.Entry
 	Parent    *Scope         // nil for a function
-	Children  []*Scope       // within it
-	Variables []*dwarf.Entry // parameters and variables that it declares itself
+	Children  []*Scope       // within it, until Forget
+	Variables []*dwarf.Entry // parameters and variables that it declares itself, where it has code that was asked for
 	Ranges    [][2]uint64    // of its code
 	Unit      *Unit
 	Compile   *dwarf.Entry // of the unit
@@ -48,10 +48,8 @@ func (f *File) Origin(e *dwarf.Entry, a dwarf.Attr) any {
 		if !ok {
 			return nil
 		}
-		r := f.Data.Reader()
-		r.Seek(at)
-		next, err := r.Next()
-		if err != nil || next == nil {
+		next, err := f.entry(at)
+		if err != nil {
 			return nil
 		}
 		e = next
@@ -98,7 +96,7 @@ func (f *File) Functions(u *Unit, compile *dwarf.Entry, addresses []uint64) (fou
 	declared = map[Declared]bool{}
 	outer := 0         // the depth of the function around, 0 for none
 	var stack []*Scope // by depth; nil where nothing is of interest
-	err = f.walk(u, func(e *dwarf.Entry, depth int) error {
+	err = f.walk(u, func(n *node, depth int) error {
 		if depth > maxNesting {
 			return nil
 		}
@@ -110,20 +108,23 @@ func (f *File) Functions(u *Unit, compile *dwarf.Entry, addresses []uint64) (fou
 			outer = 0
 		}
 		var s *Scope
-		switch around := stack[depth-1]; e.Tag {
+		var err error
+		switch around := stack[depth-1]; n.tag {
 		case dwarf.TagFormalParameter, dwarf.TagVariable:
-			if around != nil {
-				around.Variables = append(around.Variables, e)
+			if around != nil && around.hasAny(addresses) {
+				var e *dwarf.Entry
+				if e, err = f.entry(n.offset); err == nil {
+					around.Variables = append(around.Variables, e)
+				}
 			}
 		case dwarf.TagSubprogram:
-			file, ok := e.Val(dwarf.AttrDeclFile).(int64)
-			if line, hasLine := e.Val(dwarf.AttrDeclLine).(int64); ok && hasLine && outer == 0 {
-				declared[Declared{file, line}] = true
+			if n.hasDeclared && outer == 0 {
+				declared[n.declared] = true
 			}
 			if outer == 0 {
 				outer = depth
 			}
-			if s = f.scope(u, compile, e, nil); s != nil && !s.hasAny(addresses) {
+			if s, err = f.scope(u, compile, n, nil, addresses); s != nil && !s.hasAny(addresses) {
 				s = nil
 			}
 			if s != nil {
@@ -131,11 +132,11 @@ func (f *File) Functions(u *Unit, compile *dwarf.Entry, addresses []uint64) (fou
 			}
 		case dwarf.TagInlinedSubroutine, dwarf.TagLexDwarfBlock, dwarf.TagTryDwarfBlock, dwarf.TagCatchDwarfBlock:
 			if around != nil {
-				s = f.scope(u, compile, e, around)
+				s, err = f.scope(u, compile, n, around, addresses)
 			}
 		}
 		stack = append(stack, s)
-		return nil
+		return err
 	})
 	return found, declared, err
 }
@@ -148,17 +149,33 @@ func (s *Scope) hasAny(sorted []uint64) bool {
 }
 
 // scope returns the scope of an entry, nil when it has no code.
-func (f *File) scope(u *Unit, compile, e *dwarf.Entry, parent *Scope) *Scope {
-	if e.Val(dwarf.AttrLowpc) == nil && e.Val(dwarf.AttrRanges) == nil {
-		return nil
+func (f *File) scope(u *Unit, compile *dwarf.Entry, n *node, parent *Scope, sorted []uint64) (*Scope, error) {
+	if !n.code {
+		return nil, nil
+	}
+	e, err := f.entry(n.offset)
+	if err != nil {
+		return nil, err
 	}
 	ranges, err := f.Data.Ranges(e)
 	if err != nil || len(ranges) == 0 {
-		return nil
+		return nil, nil
 	}
 	s := &Scope{Entry: e, Parent: parent, Ranges: ranges, Unit: u, Compile: compile}
+	if !s.hasAny(sorted) {
+		s.Entry = &dwarf.Entry{Offset: e.Offset, Tag: e.Tag} // it is only of interest where it is
+	}
 	if parent != nil {
 		parent.Children = append(parent.Children, s)
 	}
-	return s
+	return s, nil
+}
+
+// Forget lets go of what is within a function, save the scopes that somebody still has and those around them.
+func (s *Scope) Forget() {
+	for work := []*Scope{s}; len(work) > 0; {
+		s := work[len(work)-1]
+		work = append(work[:len(work)-1], s.Children...)
+		s.Children = nil
+	}
 }

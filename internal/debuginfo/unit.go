@@ -14,6 +14,7 @@ type Unit struct {
 	Version int
 	header  dwarf.Offset
 	kind    byte // DWARF 5, 7.5.1
+	layout  layout
 }
 
 // maxUnits bounds how many there are: LLVM itself has some 3000.
@@ -58,10 +59,15 @@ func unit(info []byte, at int) (u Unit, err error) {
 	u.header, u.End = dwarf.Offset(at), dwarf.Offset(at+n+int(size))
 	u.Version, u.kind = int(e.Uint16(b[n:])), unitCompile
 	head := n + 2 + word + 1 // version, abbreviations, size of addresses
+	h := Buffer{Data: b, At: n + 2}
+	var abbrevs, address uint64
 	if u.Version >= 5 {
-		u.kind = b[n+2]
 		head++
+		u.kind, address, abbrevs = byte(h.Uint(1)), h.Uint(1), h.Uint(word)
+	} else {
+		abbrevs, address = h.Uint(word), h.Uint(1)
 	}
+	u.layout = layout{abbrevs, word, int(address), u.Version}
 	if u.First = dwarf.Offset(at + head); u.First > u.End {
 		return u, errors.New("shorter than its header")
 	}
@@ -70,53 +76,7 @@ func unit(info []byte, at int) (u Unit, err error) {
 
 // Entry returns the entry of the unit itself.
 func (f *File) Entry(u *Unit) (*dwarf.Entry, error) {
-	r := f.Data.Reader()
-	r.Seek(u.First)
-	e, err := r.Next()
-	if err == nil && e == nil {
-		err = errors.New("a unit without an entry")
-	}
-	return e, err
-}
-
-// walk calls visit for every entry of a unit behind its first, with the depth that it is at: 1
-// for the unit's children; what is in types is left out where it is known where they end. It does not take debug/dwarf's word for where it ends.
-func (f *File) walk(u *Unit, visit func(e *dwarf.Entry, depth int) error) error {
-	r := f.Data.Reader()
-	r.Seek(u.First)
-	depth := 0
-	for range int(u.End-u.First) + 1 {
-		e, err := r.Next()
-		if err != nil {
-			return err
-		}
-		if e == nil || e.Offset >= u.End {
-			return nil
-		}
-		if e.Tag == 0 {
-			if depth--; depth <= 0 {
-				return nil
-			}
-			continue
-		}
-		if depth > 0 {
-			if err := visit(e, depth); err != nil {
-				return err
-			}
-		}
-		if next, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset); ok && e.Children && isType(e.Tag) && next > e.Offset && next < u.End {
-			r.Seek(next) // half of what a C++ program has; functions in it are declarations
-		} else if e.Children {
-			depth++
-		} else if depth == 0 {
-			return nil
-		}
-	}
-	return errors.New("a unit whose entries have no end")
-}
-
-func isType(t dwarf.Tag) bool {
-	return t == dwarf.TagStructType || t == dwarf.TagClassType || t == dwarf.TagUnionType || t == dwarf.TagEnumerationType
+	return f.entry(u.First)
 }
 
 // Header is where the unit begins: what offsets within it are relative to.

@@ -28,6 +28,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
@@ -88,6 +89,45 @@ type Found struct {
 	Refused []Refusal
 }
 
+// Function returns what the source calls the function that a mark is in, "" when that is not known.
+// Of several, instances of a template, it is that of the first address.
+func (x *Found) Function(f *debuginfo.File) string {
+	var scope *debuginfo.Scope
+	first := uint64(math.MaxUint64)
+	for _, p := range x.Places {
+		if p.Scope != nil && p.Marker <= first {
+			scope, first = p.Scope, p.Marker
+		}
+	}
+	for _, r := range x.Refused {
+		if r.Scope != nil && r.Address <= first {
+			scope, first = r.Scope, r.Address
+		}
+	}
+	if scope == nil {
+		return ""
+	}
+	return f.Name(scope.Function())
+}
+
+// Functions returns for each mark what Found.Function does, without looking at code.
+func Functions(f *debuginfo.File, marks []Mark) (names []string, err error) {
+	found := make([]Found, len(marks))
+	names = make([]string, len(marks))
+	err = debuginfo.Guard(func() error {
+		s := newSearch(f, marks, found)
+		s.outline = true
+		if err := s.all(); err != nil {
+			return err
+		}
+		for i := range found {
+			names[i] = found[i].Function(f)
+		}
+		return nil
+	})
+	return names, err
+}
+
 // maxAddresses bounds the addresses of all marks: inlining and unrolling make copies.
 const maxAddresses = 1 << 18
 
@@ -96,11 +136,7 @@ const maxAddresses = 1 << 18
 func Find(f *debuginfo.File, marks []Mark) (found []Found, err error) {
 	found = make([]Found, len(marks))
 	err = debuginfo.Guard(func() error {
-		s := newSearch(f, marks, found)
-		if err := s.given(); err != nil {
-			return err
-		}
-		return s.byLines()
+		return newSearch(f, marks, found).all()
 	})
 	for i := range found {
 		slices.SortStableFunc(found[i].Places, func(a, b Place) int { return cmp.Compare(a.Address, b.Address) })

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ type search struct {
 	marks []Mark
 	found []Found
 	files map[string]bool // of the marks, cleaned
+	// outline says that only scopes are asked for: all candidates become refusals.
+	outline bool
 }
 
 func newSearch(f *debuginfo.File, marks []Mark, found []Found) *search {
@@ -24,6 +27,13 @@ func newSearch(f *debuginfo.File, marks []Mark, found []Found) *search {
 		s.files[filepath.Clean(m.File)] = true
 	}
 	return s
+}
+
+func (s *search) all() error {
+	if err := s.given(); err != nil {
+		return err
+	}
+	return s.byLines()
 }
 
 // candidate is an address that may be a mark's place.
@@ -120,17 +130,17 @@ func (s *search) byLines() error {
 		if lines == nil {
 			continue
 		}
+		marksOf := func(r *debuginfo.Row) []int { return wanted[line{lines.Names[r.File], int(r.Line)}] }
+		if err := lines.Read(func(r debuginfo.Row) bool { return r.File >= 0 && r.Stmt && !r.End && marksOf(&r) != nil }); err != nil {
+			return err
+		}
 		var candidates []candidate
 		for _, r := range lines.Rows {
-			if r.File < 0 || !r.Stmt || r.End || seen[r.Address] {
-				continue
-			}
-			marks := wanted[line{lines.Names[r.File], int(r.Line)}]
-			if _, err := s.f.Offset(r.Address); marks == nil || err != nil { // a function that the linker dropped
+			if _, err := s.f.Offset(r.Address); seen[r.Address] || err != nil { // a function that the linker dropped
 				continue
 			}
 			seen[r.Address] = true
-			for _, m := range marks {
+			for _, m := range marksOf(&r) {
 				c := s.candidate(m, r.Address)
 				c.row = true
 				candidates = append(candidates, c)
@@ -165,8 +175,14 @@ func (s *search) unit(u *debuginfo.Unit, e *dwarf.Entry, lines *debuginfo.Lines,
 	if err != nil {
 		return err
 	}
+	if lines != nil && !s.outline {
+		if err := lines.Read(rowsOf(functions)); err != nil {
+			return err
+		}
+	}
 	for _, fn := range functions {
 		s.function(fn, lines, declared, candidates)
+		fn.Forget()
 	}
 	for _, c := range candidates {
 		if !slices.ContainsFunc(functions, func(fn *debuginfo.Scope) bool { return fn.Has(c.address) }) {
@@ -174,6 +190,20 @@ func (s *search) unit(u *debuginfo.Unit, e *dwarf.Entry, lines *debuginfo.Lines,
 		}
 	}
 	return nil
+}
+
+// rowsOf returns whether a row is of some functions, or the first behind one, or ends a sequence.
+func rowsOf(functions []*debuginfo.Scope) func(r debuginfo.Row) bool {
+	var ranges [][2]uint64
+	for _, fn := range functions {
+		ranges = append(ranges, fn.Ranges...)
+	}
+	slices.SortFunc(ranges, func(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) })
+	return func(r debuginfo.Row) bool {
+		// The last that begins ahead of it: functions do not overlap, and one may begin where another ends.
+		i, _ := slices.BinarySearchFunc(ranges, r.Address, func(have [2]uint64, a uint64) int { return cmp.Compare(have[0], a) })
+		return r.End || i < len(ranges) && ranges[i][0] == r.Address || i > 0 && r.Address <= ranges[i-1][1]
+	}
 }
 
 // function judges the candidates in one function.
@@ -184,6 +214,11 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 	for i := range candidates {
 		c := &candidates[i]
 		if !fn.Has(c.address) {
+			continue
+		}
+		if s.outline {
+			code := fn.At(c.address)
+			c.out.Refused = append(c.out.Refused, Refusal{Address: c.address, Scope: s.scope(code, declared, table, c)})
 			continue
 		}
 		if fl == nil && failed == nil {
