@@ -83,8 +83,8 @@ func byName(i int, executable bool) bool {
 	return i > 0
 }
 
-// readMarkers reads the markers of an open file. shown is its path for people.
-func readMarkers(f *os.File, id identity, shown string) (*File, []*Marker, error) {
+// readMarkers reads the markers of an open file. shown is its path for people; outline is as in Target.
+func readMarkers(f *os.File, id identity, shown string, outline bool) (*File, []*Marker, error) {
 	elfFile, err := sdt.ReadWithDebug(f, shown)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the markers of %s: %w", shown, err)
@@ -94,7 +94,7 @@ func readMarkers(f *os.File, id identity, shown string) (*File, []*Marker, error
 	if mayLink(shown) {
 		file.linker = linkerSites(f)
 	}
-	simple := simpleMarkers(f, file)
+	simple := simpleMarkers(f, file, outline)
 	if len(elfFile.Sites) == 0 && len(simple) == 0 {
 		return file, nil, nil
 	}

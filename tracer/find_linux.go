@@ -20,24 +20,24 @@ func find(ctx context.Context, t Target) ([]*Marker, error) {
 	case t.Engine == EngineAgent:
 		return findAgents(ctx, t)
 	case len(t.pids()) > 0:
-		return findPIDs(ctx, t.pids())
+		return findPIDs(ctx, t.pids(), t.Outline)
 	case t.Path != "":
-		return findPath(t.Path)
+		return findPath(t.Path, t.Outline)
 	}
 	path, err := exec.LookPath(t.Command[0])
 	if err != nil {
 		return nil, err
 	}
-	return findPath(path)
+	return findPath(path, t.Outline)
 }
 
-func findPath(path string) ([]*Marker, error) {
+func findPath(path string, outline bool) ([]*Marker, error) {
 	f, id, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	file, markers, err := readMarkers(f, id, path)
+	file, markers, err := readMarkers(f, id, path, outline)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +52,9 @@ func findPath(path string) ([]*Marker, error) {
 	return markers, nil
 }
 
-func findPIDs(ctx context.Context, pids []int) (markers []*Marker, err error) {
+func findPIDs(ctx context.Context, pids []int, outline bool) (markers []*Marker, err error) {
 	s := newScan()
+	s.outline = outline
 	var errs []error
 	known := map[*File]bool{}
 	for _, pid := range pids {
@@ -82,6 +83,8 @@ func findPIDs(ctx context.Context, pids []int) (markers []*Marker, err error) {
 type scan struct {
 	byID  map[identity]*scanned
 	byMap map[procfs.File]*scanned
+	// outline is Target.Outline.
+	outline bool
 }
 
 // scanned is a file that was read.
@@ -158,7 +161,7 @@ func (s *scan) mapping(pid int, m *procfs.Mapping, executable bool) *scanned {
 	r := s.byID[id]
 	if r == nil {
 		r = &scanned{}
-		r.file, r.markers, r.err = readMarkers(f, id, m.Path)
+		r.file, r.markers, r.err = readMarkers(f, id, m.Path, s.outline)
 		s.byID[id] = r
 	}
 	s.byMap[m.File()] = r

@@ -53,7 +53,7 @@ func listKernelEvents() ([]KernelEvent, error) {
 // markersAt returns the names of a file's markers by the offset at which they are probed.
 func markersAt(path string) map[uint64]string {
 	names := map[uint64]string{}
-	markers, _ := findPath(path) // somebody's events of whatever file
+	markers, _ := findPath(path, true) // somebody's events of whatever file
 	for _, m := range markers {
 		opened, err := m.File.reopen()
 		if err != nil {

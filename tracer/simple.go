@@ -18,6 +18,9 @@ var ErrNoVariable = variable.ErrNoVariable
 // ErrNoDebug says of a file that neither it nor a separate debug file has debugging information.
 var ErrNoDebug = debuginfo.ErrNone
 
+// ErrOutline says of a simple marker that Target.Outline left its places out.
+var ErrOutline = errors.New("its places were not asked for")
+
 // ErrNoPlace says of a simple marker that no instruction stands for it.
 var ErrNoPlace = errors.New("has no place in the code")
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waymark-trace/waymark/internal/debuginfo"
 	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/simplesection"
 	"github.com/waymark-trace/waymark/internal/variable"
@@ -18,7 +19,7 @@ type readings []*variable.Reading
 // marker's format, one for each of the first expressions; nil, that the marker has no such variable
 // is no field without a value. known[i]
 // becomes nil when expression i names something anywhere; if it is errUnknown, else why not.
-func (m *Marker) simpleFields(frames []*variable.Frame, reasons []error, exprs []string, verbs []string, known []error) {
+func (m *Marker) simpleFields(info *debuginfo.File, frames []*variable.Frame, reasons []error, exprs []string, verbs []string, known []error) {
 	for i, expr := range exprs {
 		if verbs == nil && !slices.ContainsFunc(frames, func(f *variable.Frame) bool {
 			return f != nil && !errors.Is(f.Lookup(expr).Err, variable.ErrNoVariable)
@@ -40,6 +41,7 @@ func (m *Marker) simpleFields(frames []*variable.Frame, reasons []error, exprs [
 			} else {
 				v := frame.Lookup(expr)
 				found = v.Readings(lastOf(verb))
+				looked(info, site+1)
 				if v.Type != nil || v.Err == nil {
 					known[i] = nil
 				} else if known[i] == errUnknown {
@@ -51,6 +53,14 @@ func (m *Marker) simpleFields(frames []*variable.Frame, reasons []error, exprs [
 			}
 		}
 		m.dropUnknown(first)
+	}
+}
+
+// looked lets go of what was read of the last places that were looked up, n in all, every so often: the
+// kernel maps sixteen pages around each byte.
+func looked(info *debuginfo.File, n int) {
+	if n%32 == 0 {
+		info.Release()
 	}
 }
 

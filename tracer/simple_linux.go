@@ -27,13 +27,14 @@ type simpleFile struct {
 	functions []string
 	info      *debuginfo.File
 	found     []place.Found
+	outline   bool  // only the functions are asked for
 	err       error // why nothing is known of places
 }
 
 // simpleMarkers returns the simple markers of an open file. What is wrong with single records, or
-// with the debugging information, is among the file's problems, or the markers'.
-func simpleMarkers(f *os.File, file *File) (markers []*Marker) {
-	s := &simpleFile{f: f, file: file}
+// with the debugging information, is among the file's problems, or the markers'. outline is as in Target.
+func simpleMarkers(f *os.File, file *File, outline bool) (markers []*Marker) {
+	s := &simpleFile{f: f, file: file, outline: outline}
 	defer s.close()
 	err := debuginfo.Guard(func() error {
 		if !s.read() {
@@ -78,11 +79,25 @@ func (s *simpleFile) read() bool {
 			s.linked(i, p)
 		}
 	}
+	if s.outline && !slices.Contains(s.functions, "") {
+		s.err = ErrOutline
+		return true
+	}
 	if s.info, s.err = debuginfo.Open(s.f, s.file.Path); s.err != nil {
 		return true
 	}
 	if err := debuginfo.Guard(s.addresses); err != nil {
 		s.file.Problems = append(s.file.Problems, err)
+	}
+	if s.outline {
+		var names []string
+		if names, s.err = place.Functions(s.info, s.marks); s.err == nil {
+			s.err = ErrOutline
+		}
+		for i := range s.functions {
+			s.functions[i] = cmp.Or(s.functions[i], names[i])
+		}
+		return true
 	}
 	s.found, s.err = place.Find(s.info, s.marks)
 	return true
@@ -174,6 +189,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 		m.Sites = append(m.Sites, site)
 		m.readings = append(m.readings, nil)
 		m.Simple.Places = append(m.Simple.Places, s.place(&p, frame, m.Simple.Variables))
+		looked(s.info, len(m.Sites))
 	}
 	for _, x := range s.found[i].Refused {
 		out := SimplePlace{Address: x.Address, Err: x.Err}
@@ -182,8 +198,8 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 	}
 	err := debuginfo.Guard(func() error {
 		own := m.Simple.Variables
-		m.simpleFields(frames, reasons, own, append([]string{}, r.Verbs()...), make([]error, len(own)))
-		m.simpleFields(frames, reasons, vars, nil, known)
+		m.simpleFields(s.info, frames, reasons, own, append([]string{}, r.Verbs()...), make([]error, len(own)))
+		m.simpleFields(s.info, frames, reasons, vars, nil, known)
 		return nil
 	})
 	if err != nil {
@@ -283,16 +299,7 @@ func (s *simpleFile) nameFunctions(markers []*Marker) {
 	for i, r := range s.records {
 		name := &markers[i].Simple.Function
 		if *name = s.functions[i]; s.found != nil && *name == "" { // link does not know
-			for _, p := range s.found[i].Places {
-				if p.Scope != nil {
-					*name = s.info.Name(p.Scope.Function())
-				}
-			}
-			for _, x := range s.found[i].Refused {
-				if x.Scope != nil && *name == "" {
-					*name = s.info.Name(x.Scope.Function())
-				}
-			}
+			*name = s.found[i].Function(s.info)
 		}
 		if *name == "" {
 			files = append(files, r.File)

@@ -19,6 +19,10 @@ type Target struct {
 	Path string
 	// Engine says who looks. Find, Count, Trace and Latency must be given the same.
 	Engine Engine
+	// Outline leaves out of simple markers where they are and what their variables are: Sites and Fields
+	// are empty, and ErrOutline is why. It is for lists of them: of a large program, finding these takes a
+	// second, and memory for most of what it has of debugging information.
+	Outline bool
 	// Command is started by Start and attached before its first instruction.
 	Command []string
 }

@@ -70,7 +70,7 @@ func completePIDs(cmd *cobra.Command) {
 // cannot be looked at: a shell that completes has nobody to tell why.
 func completionMarkers(ctx context.Context, pids []int, args []string) []*tracer.Marker {
 	// Not parseSelection: while it completes, cobra ends every command line with "--".
-	var t tracer.Target
+	t := tracer.Target{Outline: true}
 	switch {
 	case len(pids) > 0:
 		t.PIDs = pids

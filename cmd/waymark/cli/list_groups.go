@@ -24,7 +24,9 @@ func findGroups(ctx context.Context, env *Env, o *listOptions, sel *selection) (
 		return groups, nil, err
 	}
 	done := env.progress("reading the markers of %s", sel.named())
-	all, err := tracer.Find(ctx, sel.target)
+	target := sel.target
+	target.Outline = !o.verbose && !o.json
+	all, err := tracer.Find(ctx, target)
 	done()
 	if err != nil {
 		return nil, nil, err
