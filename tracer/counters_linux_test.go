@@ -25,6 +25,40 @@ func (l *late) state() CounterState {
 	return states[0]
 }
 
+// What the kernel left behind is put back as well: one that cannot lower a counter keeps its uprobe, for which nobody
+// looks any more.
+func TestRepairBesideLeakedUprobe(t *testing.T) {
+	stuck, other := startLate(t), startLate(t)
+	other.library = stuck.library
+	stuck.open()
+	other.open()
+	other.find()
+	both := Target{Path: stuck.library}
+	c := count(t, both, stuck.find())
+	stuck.set(0) // "ref_ctr going negative", "failed to unregister, leaking uprobe"
+	closeNow(t, c)
+	if s := stuck.state(); s.Attached != 1 {
+		t.Logf("this kernel keeps no breakpoint: %+v", s)
+	}
+	other.set(1)
+	s := other.state()
+	if !s.Left || s.Attached != 0 {
+		t.Fatalf("raised beside a uprobe that the kernel keeps: %+v", s)
+	}
+	if err := s.Repair(); err != nil {
+		t.Fatal(err)
+	}
+	// The kernel takes its uprobe out once it finds to lower what it wants to.
+	again := count(t, both, stuck.find())
+	stuck.set(1)
+	closeNow(t, again)
+	for _, l := range []*late{stuck, other} {
+		if s := l.state(); s.Left || s.Value != 0 || s.Attached != 0 {
+			t.Errorf("in the end: %+v", s)
+		}
+	}
+}
+
 // What a dead tracer left raised is found, and put back.
 func TestRepairCounter(t *testing.T) {
 	l := startLate(t)

@@ -1,6 +1,7 @@
 package tracer
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -27,7 +28,30 @@ func newPairs(t Target, begin, end []*Marker, how *LatencyOptions, o Options) (p
 	if err := k.attach(t, slices.Concat(begin, end), o, k); err != nil {
 		return nil, err
 	}
+	if err := k.oneSided(begin, end); err != nil {
+		_ = k.Close() // why is in err
+		return nil, err
+	}
 	return k, nil
+}
+
+// oneSided reports that of one side, of which there are markers, every site is left out: nothing would be measured.
+func (k *kernelPairs) oneSided(begin, end []*Marker) error {
+	skipped := k.skipped()
+	for _, side := range []struct {
+		what    string
+		markers []*Marker
+	}{{"begins", begin}, {"ends", end}} {
+		sites := 0
+		for _, m := range side.markers {
+			sites += len(m.Sites)
+		}
+		left := slices.DeleteFunc(slices.Clone(skipped), func(s *SiteError) bool { return !slices.Contains(side.markers, s.Marker) })
+		if sites > 0 && len(left) >= sites {
+			return fmt.Errorf("nothing %s a pair: %w", side.what, describeSkip(left))
+		}
+	}
+	return nil
 }
 
 func (k *kernelPairs) open(how bpf.Options) (_ kernel, err error) {

@@ -103,6 +103,64 @@ func TestLatencyC(t *testing.T) {
 	}
 }
 
+// More keys than there is room for: what is measured has its own begin's time and no other's, nothing is in the way of
+// what comes after it, and whatever is forgotten is missing from the pairs by exactly as many.
+func TestLatencyForgets(t *testing.T) {
+	const room = 1000
+	for _, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			force(t, mode)
+			p := startC(t, "open")
+			target := Target{PID: p.pid()}
+			all := mustFind(t, target)
+			l, err := Latency(target, one(t, all, "begin"), one(t, all, "end"), &LatencyOptions{By: "arg1", MaxOpen: room})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			var hits [2]uint64 // of begin and end
+			after := func(what string, from, to uint64) *Latencies {
+				t.Helper()
+				p.tell(fmt.Sprintln(what, from, to))
+				p.expect(what)
+				for side, other := range []string{"end", "begin"} {
+					if what != other {
+						hits[side] += to - from
+					}
+				}
+				got, err := l.Read()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff([5]uint64{hits[0], hits[1], 0, 0, 0}, counters(got)); diff != "" {
+					t.Errorf("%s %d %d: begins, ends, nested, unread, full (-want +got):\n%s", what, from, to, diff)
+				}
+				return got
+			}
+			pairs := func(want uint64, got *Latencies) {
+				t.Helper()
+				if got.Count() != want {
+					t.Fatalf("%d pairs, want %d", got.Count(), want)
+				}
+			}
+			for i := range uint64(3) {
+				pairs(500*(i+1), after("pair", 0, 500))
+			}
+			after("begin", 10000, 16000)
+			pairs(11500, after("pair", 20000, 30000))
+			pairs(12000, after("pair", 0, 500))
+			// Of those that are open for long there are as many left as there is room, and not twice.
+			got := after("end", 10000, 16000).Count() - 12000
+			if got < room/4 || got > 2*room {
+				t.Errorf("of 6000 begins %d were remembered, there is room for %d", got, room)
+			}
+			pairs(12000+got, after("end", 10000, 16000))
+			pairs(12000+got, after("begin", 10000, 10001))
+			pairs(12001+got, after("end", 10000, 10001))
+		})
+	}
+}
+
 func one(t *testing.T, all []*Marker, pattern string) []*Marker {
 	t.Helper()
 	m, err := Select(all, []string{pattern})

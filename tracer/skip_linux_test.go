@@ -73,6 +73,15 @@ func TestSkipsRedZone(t *testing.T) {
 	if _, err := Count(target, one(t, all, "bare"), nil); !errors.Is(err, ErrRedZone) {
 		t.Errorf("nothing else is left: %v", err)
 	}
+	for want, sides := range map[string][2]string{"nothing ends a pair: ": {"loop1", "bare"}, "nothing begins a pair: ": {"bare", "loop1"}} {
+		l, err := Latency(target, one(t, all, sides[0]), one(t, all, sides[1]), nil)
+		if !errors.Is(err, ErrRedZone) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("from %s to %s: %v, want %q", sides[0], sides[1], err, want)
+		}
+		if err == nil {
+			closeNow(t, l)
+		}
+	}
 
 	lap := compile(t, "lap.c", "-shared", "-fPIC", "-DNOP5", "-DQUIET")
 	l := startLoader(t, laterCase{}, lap, "9")

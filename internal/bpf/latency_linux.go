@@ -28,6 +28,7 @@ const (
 	stateFull
 	stateSum
 	stateMax
+	stateKeptFull // 1 once a CPU has found no room for a key to keep
 	stateCounts
 	stateSize = stateCounts + 8*Buckets
 )
@@ -36,9 +37,13 @@ const (
 type Latency struct {
 	collection
 	maxOpen int
-	begun   []*keyMap // by key: when it began
+	kept    []*keyMap // by key: when it began, 0 while it is not open
+	begun   []*keyMap // the same of keys that found no room there, without those that are not open
 	state   *ebpf.Map
 }
+
+// maxKept is how many keys have a place for good: most programs have fewer threads and goroutines.
+const maxKept = 8192
 
 // NewLatency returns one without a site. It keeps at most maxOpen keys open, as NewKeyCounter does.
 func NewLatency(maxOpen int, o Options) (*Latency, error) {
@@ -61,6 +66,14 @@ func (l *Latency) Add(files []File, pids []int) (skipped []*AttachError, err err
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.add(files, 0, pids, func(base traceProgram) ([]unit, func(), error) {
+		// Keys that come again and again, as threads and goroutines do, are neither inserted nor deleted then: that
+		// is half of what a pair costs.
+		kept, err := l.keyMap(l.kept, files, &ebpf.MapSpec{
+			Name: "waymark_kept", Type: ebpf.Hash, ValueSize: 8, MaxEntries: uint32(min(l.maxOpen, maxKept)),
+		})
+		if err != nil {
+			return nil, nil, err
+		}
 		// LRU: what begins and never ends, as when a goroutine panics, does not stay for good.
 		begun, err := l.keyMap(l.begun, files, &ebpf.MapSpec{
 			Name: "waymark_open", Type: ebpf.LRUHash, ValueSize: 8, MaxEntries: uint32(l.maxOpen),
@@ -68,10 +81,11 @@ func (l *Latency) Add(files []File, pids []int) (skipped []*AttachError, err err
 		if err != nil {
 			return nil, nil, err
 		}
+		maps := pairMaps{kept.FD(), begun.FD(), l.state.FD()}
 		units := keyUnits(files, "waymark_latency", func(s *Site, m Mode, _ *uint64) asm.Instructions {
-			return base.withKey(begun, s, m, "other").latency(s, m, begun.FD(), l.state.FD())
+			return base.withKey(begun, s, m, "other").latency(s, m, maps)
 		})
-		return units, func() { l.begun = keep(l.begun, begun) }, nil
+		return units, func() { l.kept, l.begun = keep(l.kept, kept), keep(l.begun, begun) }, nil
 	})
 }
 

@@ -13,6 +13,9 @@ type Part struct {
 	Value  Value // of FromValue
 	Text   Text  // of FromText
 	Goid   int   // of FromGoroutine: as Plan.Goid, and not negative
+	// Written says that the program has just written where the value is: it is present, and programs that
+	// may not wait for memory, which cost less, can read it.
+	Written bool
 }
 
 // Source says where a part comes from.
@@ -42,10 +45,10 @@ func (p *Part) size() int {
 	return numberSize
 }
 
-// mayFault reports whether it is in memory that need not be present: what a program has just
-// written is, text of a literal or a variable of the program need not be.
+// mayFault reports whether it is in memory that need not be present, as text of a literal or a
+// variable of the program.
 func (p *Part) mayFault() bool {
-	return p.Source == FromText || p.Source == FromValue && p.Value.reads()
+	return p.Source == FromText || p.Source == FromValue && p.Value.reads() && !p.Written
 }
 
 // OperandPart returns an operand's value as a part. shift is as OperandPlan's.
@@ -70,7 +73,7 @@ func RecordPart(machine elf.Machine, offset, size int, signed, text bool) (Part,
 	if text {
 		return Part{Source: FromText, Text: Text{Pointer: at(offset, 8, false), Length: at(offset+8, 8, false)}}, nil
 	}
-	return Part{Source: FromValue, Value: at(offset, size, signed)}, nil
+	return Part{Source: FromValue, Value: at(offset, size, signed), Written: true}, nil
 }
 
 // adjacent reports whether pointer and length are one piece of memory, as those of Go are.
