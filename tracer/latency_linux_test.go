@@ -111,7 +111,7 @@ func TestLatencyForgets(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			p := startC(t, "open")
-			target := Target{PID: p.pid()}
+			target := Target{PID: p.PID()}
 			all := mustFind(t, target)
 			l, err := Latency(target, one(t, all, "begin"), one(t, all, "end"), &LatencyOptions{By: "arg1", MaxOpen: room})
 			if err != nil {
@@ -121,8 +121,8 @@ func TestLatencyForgets(t *testing.T) {
 			var hits [2]uint64 // of begin and end
 			after := func(what string, from, to uint64) *Latencies {
 				t.Helper()
-				p.tell(fmt.Sprintln(what, from, to))
-				p.expect(what)
+				p.Tell(fmt.Sprint(what, " ", from, " ", to))
+				p.Expect(what)
 				for side, other := range []string{"end", "begin"} {
 					if what != other {
 						hits[side] += to - from
