@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -80,8 +81,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// Each has every hit of a CPU in order, with its values, and those that are lost are counted.
-func TestEach(t *testing.T) {
+// Batches have every hit of a CPU in order, with its values, and those that are lost are counted.
+func TestBatches(t *testing.T) {
 	runtimeDir(t)
 	for _, buffer := range []int{0, 64 << 10} {
 		const hits = 300_000
@@ -91,15 +92,19 @@ func TestEach(t *testing.T) {
 		tr, err := tracer.Trace(target, markers, &tracer.Options{BufferSize: buffer, Where: "n >= 1000"})
 		must(t, err)
 		defer tr.Close()
-		seen, last := map[uint64]bool{}, map[int]int64{}
+		seen, last, missing := map[uint64]bool{}, map[int]int64{}, map[int]uint64{}
 		done := make(chan error, 1)
 		go func() {
-			done <- tr.Each(context.Background(), func(e *tracer.Event) {
-				n := e.Values[1].Bits
-				if before, ok := last[e.CPU]; seen[n] || n < 1000 || ok && int64(n) <= before || string(e.Values[0].Text) != "x" || e.Goroutine == 0 || e.Marker != markers[0] && e.Marker.Name != markers[0].Name {
-					t.Errorf("n %d behind %d on CPU %d, seen before: %t: %+v", n, before, e.CPU, seen[n], e)
+			done <- tr.Batches(context.Background(), func(b *tracer.Batch) {
+				for e := b.Next(); e != nil; e = b.Next() {
+					at, _ := e.Marker.Fields[1].Place()
+					n := binary.NativeEndian.Uint64(e.Args[at:])
+					if before, ok := last[b.CPU]; seen[n] || n < 1000 || ok && int64(n) <= before || string(e.Texts[:1]) != "x" || e.Goroutine == 0 || e.Marker.Name != markers[0].Name {
+						t.Errorf("n %d behind %d on CPU %d, seen before: %t: %+v", n, before, b.CPU, seen[n], e)
+					}
+					seen[n], last[b.CPU] = true, int64(n)
 				}
-				seen[n], last[e.CPU] = true, int64(n)
+				missing[b.CPU] = b.Lost()
 			})
 		}()
 		p.ask(fmt.Sprint("mark ", hits))
@@ -112,8 +117,14 @@ func TestEach(t *testing.T) {
 		if len(seen)+int(lost)+int(filtered) != hits || filtered != 1000 {
 			t.Errorf("%d events + %d lost + %d filtered are not the %d that were marked", len(seen), lost, filtered, hits)
 		}
+		for _, n := range missing {
+			lost -= n
+		}
+		if lost != 0 {
+			t.Errorf("lost are %d more than batches say", int64(lost))
+		}
 		must(t, tr.Close())
-		if err := tr.Each(context.Background(), func(*tracer.Event) {}); !errors.Is(err, os.ErrClosed) {
+		if err := tr.Batches(context.Background(), func(*tracer.Batch) {}); !errors.Is(err, os.ErrClosed) {
 			t.Errorf("closed: %v", err)
 		}
 	}

@@ -34,6 +34,19 @@ func eventHeaderType(clock string) *Struct {
 	}}
 }
 
+// alignedHeaderType is that of events that begin at a multiple of 8 bytes and have the low bits of their time: the
+// rest is that of the event before, or of the packet's beginning.
+func alignedHeaderType(clock string) *Struct {
+	return &Struct{Align: 8 * alignedHeader, Fields: []Field{
+		fixed("timestamp", &Integer{Size: timeBits, Clock: clock}), fixed("id", unsigned(16)),
+	}}
+}
+
+const (
+	alignedHeader = 8 // bytes, of which two are padding
+	timeBits      = 32
+)
+
 // metadata returns the description of the whole trace. The caller holds mu.
 func (w *Writer) metadata() []byte {
 	b := []byte("/* CTF 1.8 */\n\n")

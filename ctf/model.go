@@ -154,10 +154,11 @@ type StreamClass struct {
 	EventContext  *Struct
 	Events        []*EventClass
 
-	nodes  streamNodes
-	events map[uint64]*EventClass
-	clock  *Clock // of its timestamps, nil for none
-	header *node  // of its packets
+	aligned bool // AlignedStreamClass made it
+	nodes   streamNodes
+	events  map[uint64]*EventClass
+	clock   *Clock // of its timestamps, nil for none
+	header  *node  // of its packets
 }
 
 // EventClass describes events.

@@ -1,6 +1,9 @@
 package ctf
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // page is what the kernel copies into a file in one go: a write of one page at a multiple of it
 // happens or does not, also when the process is killed meanwhile.
@@ -50,7 +53,8 @@ func (s *StreamWriter) Flush() error {
 // writePacket makes the packet in memory part of the file: StreamWriter says how.
 func (s *StreamWriter) writePacket() error {
 	content, size := s.packet.at, pages(len(s.packet.b))
-	whole := append(s.packet.b, make([]byte, size-len(s.packet.b))...)
+	whole := zeroed(s.packet.b, size)
+	s.packet.b = whole
 	if size > page {
 		if err := s.lengthen(size); err != nil {
 			return err
@@ -71,8 +75,15 @@ func (s *StreamWriter) writePacket() error {
 	s.end += int64(size)
 	s.sequence++
 	s.flushed, s.told, s.news = s.last, s.context[atDiscarded].Bits, false
-	s.packet.b = whole
 	return s.reset()
+}
+
+// zeroed lengthens b by zeros.
+func zeroed(b []byte, size int) []byte {
+	n := len(b)
+	b = slices.Grow(b, size-n)[:size]
+	clear(b[n:])
+	return b
 }
 
 // writeHead writes a packet's first page, with a header over what is there.
@@ -93,21 +104,29 @@ func (s *StreamWriter) lengthen(size int) error {
 	discarded := s.context[atDiscarded].Bits
 	defer func(number uint64) { s.sequence, s.context[atDiscarded].Bits = number, discarded }(s.sequence)
 	s.context[atBegin].Bits, s.context[atEnd].Bits, s.context[atDiscarded].Bits = s.flushed, s.flushed, s.told
-	all := make([]byte, size)
-	for at := 0; at < size; at += page {
-		e := encoder{b: all[at:at]}
-		if err := s.header(&e, page, s.headerBits); err != nil {
+	if s.empty == nil {
+		s.empty = make([]byte, emptyPages*page)
+	}
+	for from := 0; from < size; from += len(s.empty) {
+		some := s.empty[:min(len(s.empty), size-from)]
+		for at := 0; at < len(some); at += page {
+			e := encoder{b: some[at:at]}
+			if err := s.header(&e, page, s.headerBits); err != nil {
+				return err
+			}
+			s.sequence++
+		}
+		if _, err := s.file.WriteAt(some, s.end+int64(from)); err != nil {
+			s.shorten()
 			return err
 		}
-		s.sequence++
-	}
-	if _, err := s.file.WriteAt(all, s.end); err != nil {
-		s.shorten()
-		return err
 	}
 	s.sequence -= uint64(size / page)
-	return s.writeHead(all[:page], size, s.headerBits)
+	return s.writeHead(s.empty[:page], size, s.headerBits)
 }
+
+// emptyPages is how many a file is lengthened by in one go.
+const emptyPages = 8
 
 // shorten takes back what a write that went wrong left after the whole packets. Where that
 // goes wrong as well, it is empty packets, but for part of a page.

@@ -1,6 +1,7 @@
 package ctf
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -27,6 +28,7 @@ type StreamWriter struct {
 	file  *os.File
 	end   int64 // of the whole packets in the file
 
+	empty    []byte  // empty packets: zeros but for their headers, which are of one size
 	packet   encoder // in progress, with room for its header
 	pending  uint64  // events in it
 	first    uint64  // the time of the first
@@ -73,6 +75,11 @@ func (w *Writer) Stream(class *StreamClass, name string, cpu int) (*StreamWriter
 	s.begin = []Value{{Bits: magic}, uuid, {Bits: class.ID}}
 	s.context = make([]Value, len(class.PacketContext.Fields))
 	s.context[atCPU].Bits = uint64(s.cpu)
+	for i, f := range class.PacketContext.Fields {
+		if a, ok := f.Type.(*Array); ok {
+			s.context[i].Text = make([]byte, a.Len)
+		}
+	}
 	err = s.reset()
 	if s.headerBits = s.packet.at; err == nil && s.headerBits > 8*page {
 		err = fmt.Errorf("the context of packets does not fit in %d bytes", page)
@@ -93,8 +100,8 @@ func (s *StreamWriter) Write(class *EventClass, time uint64, context, payload []
 	if s.pending+s.events > 0 && time < s.last {
 		return ErrOrder
 	}
-	if class.Stream != s.class {
-		return fmt.Errorf("event %s is not of this stream's class", class.Name)
+	if class.Stream != s.class || s.class.aligned {
+		return fmt.Errorf("event %s is not of this stream's class, or it is aligned", class.Name)
 	}
 	before := s.packet.mark()
 	if err := s.encode(class, time, context, payload); err != nil {
@@ -144,13 +151,17 @@ func (s *StreamWriter) SetContext(values []Value) error {
 	}
 	nodes := s.class.nodes.packetContext.fields[ownFields:]
 	for i := range values {
-		if n := nodes[i]; n.kind == integerKind && !fits(values[i].Bits, n.size, n.signed) {
-			return fmt.Errorf("%#x does not fit in %d bits", values[i].Bits, n.size)
+		switch n, v := nodes[i], &values[i]; {
+		case n.kind == integerKind && !fits(v.Bits, n.size, n.signed):
+			return fmt.Errorf("%#x does not fit in %d bits", v.Bits, n.size)
+		case n.kind == arrayKind && len(v.Text) != n.count:
+			return fmt.Errorf("%d characters where there should be %d", len(v.Text), n.count)
 		}
 	}
 	for i := range values {
-		if own := &s.context[ownFields+i]; own.Bits != values[i].Bits {
-			own.Bits, s.news = values[i].Bits, true
+		own := &s.context[ownFields+i]
+		if own.Bits != values[i].Bits || !bytes.Equal(own.Text, values[i].Text) {
+			own.Bits, own.Text, s.news = values[i].Bits, bytes.Clone(values[i].Text), true
 		}
 	}
 	return nil

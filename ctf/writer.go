@@ -88,22 +88,28 @@ func Create(dir string, o *Options) (*Writer, error) {
 }
 
 // StreamClass adds a kind of streams. Every event of them has the fields of context, and every packet those of
-// packet, which are integers, besides what packets have anyway; both may be nil. A sequence's length and a
+// packet, which are integers or arrays of characters, besides what packets have anyway; both may be nil. A sequence's length and a
 // variant's tag are fields of the same struct, here and in EventClass.
 func (w *Writer) StreamClass(context, packet *Struct) (*StreamClass, error) {
+	return w.streamClass(&StreamClass{EventHeader: eventHeaderType(w.o.Clock.Name), EventContext: context}, packet)
+}
+
+// AlignedStreamClass is StreamClass for events that the caller has encoded: StreamWriter.Append.
+func (w *Writer) AlignedStreamClass(context, packet *Struct) (*StreamClass, error) {
+	return w.streamClass(&StreamClass{EventHeader: alignedHeaderType(w.o.Clock.Name), EventContext: context, aligned: true}, packet)
+}
+
+func (w *Writer) streamClass(s *StreamClass, packet *Struct) (*StreamClass, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	full := packetContextType(w.o.Clock.Name)
+	s.ID, s.PacketContext = uint64(len(w.streams)), packetContextType(w.o.Clock.Name)
 	if packet != nil {
 		for _, f := range packet.Fields {
-			if integerOf(f.Type) == nil {
-				return nil, fmt.Errorf("context of packets: field %s is no integer", f.Name)
+			if a, ok := f.Type.(*Array); integerOf(f.Type) == nil && !(ok && isText(a.Elem)) {
+				return nil, fmt.Errorf("context of packets: field %s is no integer, nor an array of characters", f.Name)
 			}
 		}
-		full.Fields = append(full.Fields, packet.Fields...)
-	}
-	s := &StreamClass{
-		ID: uint64(len(w.streams)), PacketContext: full, EventHeader: eventHeaderType(w.o.Clock.Name), EventContext: context,
+		s.PacketContext.Fields = append(s.PacketContext.Fields, packet.Fields...)
 	}
 	var err error
 	if s.nodes.packetContext, err = w.compile(packetContext, s.PacketContext); err != nil {
@@ -112,7 +118,7 @@ func (w *Writer) StreamClass(context, packet *Struct) (*StreamClass, error) {
 	if s.nodes.eventHeader, err = w.compile(eventHeader, s.EventHeader); err != nil {
 		return nil, err
 	}
-	if s.nodes.eventContext, err = w.compile(streamEventContext, context); err != nil {
+	if s.nodes.eventContext, err = w.compile(streamEventContext, s.EventContext); err != nil {
 		return nil, err
 	}
 	w.streams, w.stale = append(w.streams, s), true

@@ -165,6 +165,8 @@ func (c *Channel) tell(s *stream) error {
 	return s.lanes[0].SetContext(values)
 }
 
+func (c *Channel) called() string { return c.name }
+
 func (c *Channel) flush() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -90,7 +90,7 @@ func (c *Channel) kind(e *tracer.Event) (*kind, error) {
 	if k.class, err = c.trace.EventClass(c.class, e.Marker.FullName(), payload); err != nil {
 		return nil, err
 	}
-	if err := c.describe(k, e.Marker); err != nil {
+	if err := describe(c.trace, k.class, e.Marker, k.forms); err != nil {
 		return nil, err
 	}
 	if c.kinds[e.Marker] == nil {
@@ -119,19 +119,19 @@ type fieldDescription struct {
 // describedAs is the name in the environment of what describes a kind of events.
 func describedAs(e *ctf.EventClass) string { return fmt.Sprintf("waymark_%d_%d", e.Stream.ID, e.ID) }
 
-func (c *Channel) describe(k *kind, m *tracer.Marker) error {
+func describe(trace *ctf.Writer, class *ctf.EventClass, m *tracer.Marker, forms []form) error {
 	d := description{Format: m.Format}
 	for i := range m.Fields {
 		f := &m.Fields[i]
 		fd := fieldDescription{Name: f.Name, Type: f.Type, Kind: f.Kind, Verb: f.Verb}
-		if as := k.forms[i].kind; as != f.Kind {
+		if as := forms[i].kind; as != f.Kind {
 			fd.As = as
 		}
 		d.Fields = append(d.Fields, fd)
 	}
 	text, err := json.Marshal(&d)
 	if err == nil {
-		c.trace.AddEnv(Text(describedAs(k.class), string(text)))
+		trace.AddEnv(Text(describedAs(class), string(text)))
 	}
 	return err
 }

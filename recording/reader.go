@@ -116,7 +116,11 @@ func (e *Event) circumstances() {
 	if v := e.Raw.PacketContext.Get("cpu_id"); v != nil {
 		e.CPU = int(int32(v.Bits))
 	}
-	context := &e.Raw.StreamContext
+	e.who(&e.Raw.PacketContext)
+	e.who(&e.Raw.StreamContext)
+}
+
+func (e *Event) who(context *ctf.Value) {
 	t, ok := context.Type.(*ctf.Struct)
 	if !ok {
 		return

@@ -25,7 +25,14 @@ type Writer struct {
 	trace *ctf.Writer
 
 	mu       sync.Mutex
-	channels []*Channel
+	channels []channel
+}
+
+// channel is a Channel or a PackedChannel.
+type channel interface {
+	called() string
+	flush() error
+	stats(*Stats)
 }
 
 // Create begins a trace in a directory, which it makes, or which has to be empty.
@@ -85,7 +92,7 @@ func (w *Writer) Flush() error {
 // Close writes the rest and ends the trace. No channel may be in use.
 func (w *Writer) Close() error { return w.trace.Close() }
 
-func (w *Writer) all() []*Channel {
+func (w *Writer) all() []channel {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.channels[:len(w.channels):len(w.channels)]
@@ -127,17 +134,27 @@ func (w *Writer) Stats() Stats {
 // Channel begins a group of streams, one a CPU, whose files have its name. Reasons are why its source loses
 // events, as words; Late and Kinds are its own. All packets carry these counts, and their sum as the number of discarded events.
 func (w *Writer) Channel(name string, reasons ...string) (*Channel, error) {
+	return add(w, name, func() (*Channel, error) {
+		return newChannel(w.trace, name, append(reasons[:len(reasons):len(reasons)], Late, Kinds))
+	})
+}
+
+// PackedChannel begins a group of streams for tracer.Batch, one for each process and CPU.
+func (w *Writer) PackedChannel(name string) (*PackedChannel, error) {
+	return add(w, name, func() (*PackedChannel, error) { return newPackedChannel(w.trace, name) })
+}
+
+// add adds a channel whose name is the only one.
+func add[C channel](w *Writer, name string, begin func() (C, error)) (c C, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, c := range w.channels {
-		if c.name == name {
-			return nil, fmt.Errorf("a second channel %s: %w", name, os.ErrExist)
+	for _, other := range w.channels {
+		if other.called() == name {
+			return c, fmt.Errorf("a second channel %s: %w", name, os.ErrExist)
 		}
 	}
-	c, err := newChannel(w.trace, name, append(reasons[:len(reasons):len(reasons)], Late, Kinds))
-	if err != nil {
-		return nil, err
+	if c, err = begin(); err == nil {
+		w.channels = append(w.channels, c)
 	}
-	w.channels = append(w.channels, c)
-	return c, nil
+	return c, err
 }

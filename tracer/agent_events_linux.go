@@ -74,13 +74,15 @@ func (a *agentEvents) next(ctx context.Context, into *Event, _ *[]byte) error {
 
 // sleep waits for a time, or until nothing is recorded any more.
 func (a *agentEvents) sleep(ctx context.Context, nap time.Duration) error {
+	timer := time.NewTimer(nap)
+	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-a.closing:
 		return os.ErrClosed
 	case <-a.halted:
-	case <-time.After(nap):
+	case <-timer.C:
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func ringMarker(e *ring.Event, file *File) *Marker {
 	m.Provider, m.Name = splitDeclared(e.Name)
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		m.Fields = append(m.Fields, Field{Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: f.Kind})
+		m.Fields = append(m.Fields, Field{Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: f.Kind, offset: f.Offset, size: f.Size})
 	}
 	return m
 }

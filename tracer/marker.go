@@ -71,6 +71,8 @@ type Field struct {
 
 	length int  // the operand with the length of text, 0 when a NUL ends it
 	given  bool // its kind does not come from the operands
+
+	offset, size int // of its value in Packed.Args
 }
 
 // File is an executable or shared library that carries markers.

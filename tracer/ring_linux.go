@@ -16,10 +16,12 @@ type ringSource struct {
 	file    *File
 	markers []*Marker // by the number of their event
 	values  []ring.Value
-	event   Event // what each hands over
+	batch   Batch // what is handed over
 
 	last time.Duration // when what is of interest ends, 0 for never
 	over []bool        // by ring: it has
+
+	broken []bool // by ring: there was an error in it
 }
 
 // maxBatch is how many events of a ring are read before those of others.
@@ -63,29 +65,19 @@ func (s *ringSource) read(events []*Event) (_ []*Event, until time.Duration, err
 }
 
 // copied makes an event of a record.
-func (s *ringSource) copied(rec *ring.Record, cpu int) (*Event, error) {
-	e := &Event{}
-	if err := s.fill(e, rec, cpu); err != nil {
+func (s *ringSource) copied(rec *ring.Record, cpu int) (e *Event, err error) {
+	if s.values, err = rec.Values(s.values[:0]); err != nil {
 		return nil, err
 	}
-	for i := range e.Values {
-		e.Values[i].Text = slices.Clone(e.Values[i].Text)
+	e = &Event{
+		Time: time.Unix(0, rec.Monotonic+s.Wall()), Monotonic: time.Duration(rec.Monotonic),
+		PID: s.pid, CPU: cpu, Comm: s.comm, Goroutine: int64(rec.Goroutine), Marker: s.marker(rec.Event),
+		Values: make([]Value, len(s.values)),
+	}
+	for i, v := range s.values {
+		e.Values[i] = Value{Bits: v.Bits, Text: slices.Clone(v.Text), Len: v.Len}
 	}
 	return e, nil
-}
-
-// fill makes a record an event, whose texts are the record's.
-func (s *ringSource) fill(e *Event, rec *ring.Record, cpu int) (err error) {
-	if s.values, err = rec.Values(s.values[:0]); err != nil {
-		return err
-	}
-	e.Time, e.Monotonic = time.Unix(0, rec.Monotonic+s.Wall()), time.Duration(rec.Monotonic)
-	e.PID, e.CPU, e.Comm, e.Goroutine, e.Marker = s.pid, cpu, s.comm, int64(rec.Goroutine), s.marker(rec.Event)
-	e.Values = slices.Grow(e.Values[:0], len(s.values))[:len(s.values)]
-	for i, v := range s.values {
-		e.Values[i] = Value{Bits: v.Bits, Text: v.Text, Len: v.Len}
-	}
-	return nil
 }
 
 func (s *ringSource) marker(e *ring.Event) *Marker {
@@ -105,17 +97,27 @@ func (s *ringSource) counts(lost []uint64, filtered *uint64) ([]uint64, error) {
 		if err != nil {
 			return lost, err
 		}
+		*filtered += n.Filtered
+		of, err := s.lostBy(i)
+		if err != nil {
+			return lost, err
+		}
 		for len(lost) <= i {
 			lost = append(lost, 0)
 		}
-		lost[i] += n.Full + n.Missed
-		*filtered += n.Filtered
+		lost[i] += of
+	}
+	return lost, nil
+}
+
+// lostBy returns how many events a ring has lost. Those that no ring counts are the first one's.
+func (s *ringSource) lostBy(ring int) (uint64, error) {
+	n, err := s.Counts(ring)
+	if err != nil || ring > 0 {
+		return n.Full + n.Missed, err
 	}
 	noRing, undescribed, err := s.Lost()
-	if len(lost) > 0 {
-		lost[0] += noRing + undescribed
-	}
-	return lost, err
+	return n.Full + n.Missed + noRing + undescribed, err
 }
 
 // merge sorts events that were read by time, and returns those that none can come before, and the others.

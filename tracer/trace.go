@@ -1,10 +1,6 @@
 package tracer
 
-import (
-	"context"
-	"errors"
-	"io"
-)
+import "context"
 
 // Tracer yields the events of markers. Next and Read are for one goroutine at a time; the other
 // methods may be called from any.
@@ -59,32 +55,6 @@ func (t *Tracer) Next(ctx context.Context) (*Event, error) {
 func (t *Tracer) Read(ctx context.Context, e *Event) error {
 	t.text = t.text[:0]
 	return t.engine.next(ctx, e, &t.text)
-}
-
-// Each calls fn with each event, as Read returns them, until that has an error, which it returns, and nil for
-// io.EOF. It takes the place of Read. Events of one CPU come in the order of time; those of different CPUs need not, which
-// with the agent engine and one process saves most of the cost. An event and its Values are fn's until it returns.
-func (t *Tracer) Each(ctx context.Context, fn func(*Event)) error {
-	if e, ok := t.engine.(eacher); ok && e.orderless() {
-		return e.each(ctx, fn)
-	}
-	var e Event
-	for {
-		err := t.Read(ctx, &e)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		fn(&e)
-	}
-}
-
-// eacher is an engine that has a shorter way to Each than by its next, where order does not matter.
-type eacher interface {
-	orderless() bool
-	each(context.Context, func(*Event)) error
 }
 
 // Filtered returns how many hits so far Options.Where does not hold of.

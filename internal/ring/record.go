@@ -128,6 +128,9 @@ func (r *Reader) CopyTo(ring int, w io.Writer) (written int64, err error) {
 	return written, cmp.Or(c.failed, err)
 }
 
+// Position returns how many bytes of a ring were read, by any reader.
+func (r *Reader) Position(ring int) uint64 { return r.cursors[ring].position }
+
 // Consume gives back the space of what Next returned of a ring. In a ring that discards, events
 // are lost until somebody does; where the file was opened for reading alone it does nothing.
 func (r *Reader) Consume(ring int) error {

@@ -75,8 +75,10 @@ type process struct {
 	once  sync.Once
 }
 
-// pollInterval is how often a process is looked at.
-const pollInterval = 100 * time.Millisecond
+const (
+	pollInterval = 100 * time.Millisecond // how often a process is looked at
+	overInterval = time.Second            // how soon who waits for one that tells notices that nobody wants to know
+)
 
 func openProcess(pid int) *process {
 	p := &process{pid: pid, gone: make(chan struct{}), over: make(chan struct{})}
@@ -110,7 +112,7 @@ func (p *process) watch() {
 // running waits for a moment and reports whether the process still runs.
 func (p *process) running(fd int) bool {
 	if fd >= 0 {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(pollInterval/time.Millisecond))
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(overInterval/time.Millisecond))
 		return n == 0 || err == unix.EINTR
 	}
 	time.Sleep(pollInterval)

@@ -73,7 +73,9 @@ func (s *session) sources(o *recordOptions) (all []recordSource, err error) {
 		switch {
 		case err != nil:
 			return err
-		case t.Engine == tracer.EngineAgent:
+		case t.Engine == tracer.EngineAgent && o.count == 0:
+			all = append(all, &packedSource{kernelSource: kernelSource{events}})
+		case t.Engine == tracer.EngineAgent: // the first ones are wanted
 			all = append(all, agentSource{kernelSource{events}})
 		default:
 			all = append(all, kernelSource{events})

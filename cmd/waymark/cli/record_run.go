@@ -67,14 +67,9 @@ func runRecord(ctx context.Context, env *Env, o *recordOptions, sel *selection) 
 	}
 	defer r.closeSources()
 	s.ended = r.sources[0].Ended()
-	for _, source := range r.sources {
-		name, reasons := source.channel()
-		c, err := r.trace.Channel(name, reasons...)
-		if err != nil {
-			r.drop()
-			return err
-		}
-		r.channels = append(r.channels, c)
+	if err := r.beginChannels(); err != nil {
+		r.drop()
+		return err
 	}
 	ends, err := s.begin(ctx, r.skipped(), o.duration, out)
 	if err != nil {
@@ -91,6 +86,25 @@ func runRecord(ctx context.Context, env *Env, o *recordOptions, sel *selection) 
 		return explainDisk(failure)
 	}
 	return status
+}
+
+// beginChannels begins what each source writes to.
+func (r *recorder) beginChannels() error {
+	for _, source := range r.sources {
+		var c *recording.Channel
+		var err error
+		if p, ok := source.(*packedSource); ok {
+			err = p.begin(r.trace)
+		} else {
+			name, reasons := source.channel()
+			c, err = r.trace.Channel(name, reasons...)
+		}
+		if err != nil {
+			return err
+		}
+		r.channels = append(r.channels, c)
+	}
+	return nil
 }
 
 // drop ends a recording that never began.
@@ -156,35 +170,20 @@ func (r *recorder) wait(ends <-chan end) end {
 
 // read records the events of a source. When the trace cannot be written it goes on to count them.
 func (r *recorder) read(source recordSource, channel *recording.Channel) {
-	failed := false
-	record := func(e *tracer.Event) {
-		n := r.received.Add(1)
-		if limit := r.o.count; limit > 0 && n >= limit {
-			r.once.Do(func() { close(r.enough) })
-			if n > limit {
-				r.received.Add(^uint64(0)) // it came while the recording ended
-				return
-			}
-		}
-		if !failed {
-			if err := channel.Write(e); err != nil {
-				r.fail(err)
-				failed = true
-			}
-		}
+	var err error
+	if p, ok := source.(*packedSource); ok {
+		err = r.readPacked(p)
+	} else {
+		err = r.readEvents(source, channel)
 	}
-	if err := r.each(source, record); err != nil {
+	if err != nil {
 		r.fail(err)
 		r.once.Do(func() { close(r.enough) })
 	}
 }
 
-// each calls record with all events of a source. A trace has them by CPU, so that their order between CPUs does not matter
-// unless it is the first ones that are wanted.
-func (r *recorder) each(source recordSource, record func(*tracer.Event)) error {
-	if agent, ok := source.(agentSource); ok && r.o.count == 0 {
-		return agent.Each(context.Background(), record)
-	}
+func (r *recorder) readEvents(source recordSource, channel *recording.Channel) error {
+	failed := false
 	var e tracer.Event
 	for {
 		err := source.Read(context.Background(), &e)
@@ -194,8 +193,36 @@ func (r *recorder) each(source recordSource, record func(*tracer.Event)) error {
 		if err != nil {
 			return err
 		}
-		record(&e)
+		n := r.received.Add(1)
+		if limit := r.o.count; limit > 0 && n >= limit {
+			r.once.Do(func() { close(r.enough) })
+			if n > limit {
+				r.received.Add(^uint64(0)) // it came while the recording ended
+				continue
+			}
+		}
+		if !failed {
+			if err := channel.Write(&e); err != nil {
+				r.fail(err)
+				failed = true
+			}
+		}
 	}
+}
+
+func (r *recorder) readPacked(source *packedSource) error {
+	failed := false
+	return source.Batches(context.Background(), func(b *tracer.Batch) {
+		if !failed {
+			n, err := source.packed.Write(b)
+			r.received.Add(n)
+			r.fail(err)
+			failed = err != nil
+		}
+		for failed && b.Next() != nil {
+			r.received.Add(1)
+		}
+	})
 }
 
 // save brings what is on disk up to date.

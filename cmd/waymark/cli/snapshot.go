@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -122,31 +121,16 @@ func (e *Env) saveTrace(ctx context.Context, dir string, events *tracer.Tracer, 
 	if err != nil {
 		return explainDirectory(dir, err)
 	}
-	channel, err := trace.Channel("agent", "buffer_full")
+	channel, err := trace.PackedChannel(agentChannel)
 	if err != nil {
 		_ = trace.Close()
 		return err
 	}
-	n := uint64(0)
-	var damage error
-	for err == nil && damage == nil {
-		var ev *tracer.Event
-		if ev, damage = events.Next(ctx); damage == nil {
-			if err = channel.Write(ev); err == nil {
-				n++
-			}
+	damage := events.Batches(ctx, func(b *tracer.Batch) {
+		if err == nil {
+			_, err = channel.Write(b)
 		}
-	}
-	if errors.Is(damage, io.EOF) {
-		damage = nil
-	}
-	if lost, e := events.LostByCPU(); e == nil {
-		for cpu, count := range lost {
-			err = errors.Join(err, channel.SetLost(cpu, count))
-		}
-	} else {
-		damage = errors.Join(damage, e)
-	}
+	})
 	if err = errors.Join(err, trace.Close()); err != nil {
 		return explainDisk(err)
 	}
@@ -155,6 +139,6 @@ func (e *Env) saveTrace(ctx context.Context, dir string, events *tracer.Tracer, 
 	if s.Flight {
 		others = "older ones overwritten"
 	}
-	e.message("%s, %d %s: %s in %s", plural(n, "event"), stats.Total(), others, bytesText(stats.Bytes), dir)
+	e.message("%s, %d %s: %s in %s", plural(stats.Events, "event"), stats.Total(), others, bytesText(stats.Bytes), dir)
 	return damage
 }

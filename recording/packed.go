@@ -1,0 +1,172 @@
+package recording
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// PackedChannel records the events of agents. Most of an event is copied as it lay in the program's memory, which the
+// types in the trace describe. Its methods may be called from several goroutines.
+//
+// Process, its name and CPU are the same for all events of a stream, and stand once a packet.
+type PackedChannel struct {
+	trace *ctf.Writer
+	class *ctf.StreamClass
+	name  string
+
+	mu      sync.Mutex
+	streams map[origin]*packedStream
+	order   []*packedStream
+	plans   map[*tracer.Marker]*plan
+	events  int // kinds in all
+}
+
+// origin is whose events a stream has.
+type origin struct{ pid, cpu int }
+
+type packedStream struct {
+	*ctf.StreamWriter
+	origin
+	comm []byte
+	full uint64 // lost because there was no room in the program's rings
+	kind uint64 // and because there were too many kinds of events
+}
+
+// commSize is what the kernel has for the name of a thread, its NUL included.
+const commSize = 16
+
+// bufferFull is why rings lose events.
+const bufferFull = "buffer_full"
+
+func newPackedChannel(trace *ctf.Writer, name string) (*PackedChannel, error) {
+	context := &ctf.Struct{Fields: []ctf.Field{{Name: "goroutine", Type: &ctf.Integer{Size: 64, Align: 64, Signed: true}}}}
+	packet := &ctf.Struct{Fields: []ctf.Field{
+		{Name: "pid", Type: &ctf.Integer{Size: 32, Signed: true}},
+		{Name: "comm", Type: &ctf.Array{Len: commSize, Elem: charType}},
+		{Name: lostPrefix + bufferFull, Type: &ctf.Integer{Size: 64}},
+		{Name: lostPrefix + Kinds, Type: &ctf.Integer{Size: 64}},
+	}}
+	class, err := trace.AlignedStreamClass(context, packet)
+	if err != nil {
+		return nil, fmt.Errorf("channel %s: %w", name, err)
+	}
+	return &PackedChannel{
+		trace: trace, class: class, name: name, streams: map[origin]*packedStream{}, plans: map[*tracer.Marker]*plan{},
+	}, nil
+}
+
+// Write records what a batch has, and returns how many events it took. The error is that of the trace, which has
+// ended, or says what is wrong with an event; one that cannot be recorded is counted as lost.
+func (c *PackedChannel) Write(b *tracer.Batch) (n uint64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.streams[origin{b.PID, b.CPU}]
+	var p *plan
+	for e := b.Next(); e != nil; e = b.Next() {
+		n++
+		if s == nil {
+			if s, err = c.stream(b); err != nil {
+				return n, err
+			}
+		}
+		if p == nil || p.marker != e.Marker {
+			if p, err = c.plan(e.Marker); err != nil {
+				return n, err
+			}
+		}
+		if err := c.write(s, p, e); err != nil {
+			return n, err
+		}
+	}
+	full := b.Lost()
+	if s == nil && full > 0 {
+		if s, err = c.stream(b); err != nil {
+			return n, err
+		}
+	}
+	if s != nil && s.full != full {
+		s.full = full
+		return n, s.tell()
+	}
+	return n, nil
+}
+
+// write records one event.
+func (c *PackedChannel) write(s *packedStream, p *plan, e *tracer.Packed) error {
+	k, size := p.whole, p.prefix
+	if k == nil {
+		var err error
+		if size, err = p.measure(e); err != nil {
+			return err
+		}
+		if k, err = c.packedKind(p); err != nil {
+			s.kind++
+			return s.tell()
+		}
+	}
+	room, err := s.Append(k, uint64(e.Monotonic), goroutineSize+size)
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint64(room, uint64(e.Goroutine))
+	copy(room[goroutineSize:], e.Args[:p.prefix])
+	if k != p.whole {
+		p.finish(room[goroutineSize+p.prefix:], e.Args)
+	}
+	return nil
+}
+
+// goroutineSize is what the context of an event takes.
+const goroutineSize = 8
+
+// stream begins the stream of a batch. The caller holds mu.
+func (c *PackedChannel) stream(b *tracer.Batch) (*packedStream, error) {
+	w, err := c.trace.Stream(c.class, fmt.Sprintf("%s_%d", c.name, b.PID), b.CPU)
+	if err != nil {
+		return nil, err
+	}
+	s := &packedStream{StreamWriter: w, origin: origin{b.PID, b.CPU}, comm: make([]byte, commSize)}
+	copy(s.comm[:commSize-1], comm(b.Comm))
+	c.streams[s.origin] = s
+	c.order = append(c.order, s)
+	return s, s.tell()
+}
+
+// tell says in the stream's packets whose they are and what was lost. The caller holds mu.
+func (s *packedStream) tell() error {
+	s.SetDiscarded(s.full + s.kind)
+	return s.SetContext([]ctf.Value{{Bits: uint64(int64(int32(s.pid)))}, {Text: s.comm}, {Bits: s.full}, {Bits: s.kind}})
+}
+
+func (c *PackedChannel) called() string { return c.name }
+
+func (c *PackedChannel) flush() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.order {
+		if err := s.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *PackedChannel) stats(sum *Stats) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.order {
+		events, bytes := s.Written()
+		sum.Events += events + s.Pending()
+		sum.Unsaved += s.Pending()
+		sum.Bytes += bytes
+		for _, l := range []Loss{{c.name, s.cpu, bufferFull, s.full}, {c.name, s.cpu, Kinds, s.kind}} {
+			if l.Count > 0 {
+				sum.Lost = append(sum.Lost, l)
+			}
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package recording
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// plan is how the packed events of a marker are written: the values before the first text are copied at once, as
+// they lie, and what follows one by one, as texts have no fixed size.
+type plan struct {
+	marker *tracer.Marker
+	prefix int             // bytes that are copied at once
+	align  []int           // of each field before the first text: where its type finds it, in bytes
+	rest   []place         // of the fields from there on
+	whole  *ctf.EventClass // of a marker without texts, nil for others
+	kinds  map[string]*ctf.EventClass
+
+	texts []text // of the event that is being written
+	key   []byte // what is the matter with them
+}
+
+// place is where one field lies.
+type place struct {
+	kind         field.Kind
+	offset, size int
+}
+
+// text is what a record says of one of its texts.
+type text struct {
+	matter matter
+	kept   []byte
+	length uint64 // of which they are the beginning
+}
+
+// plan returns the plan of a marker. The caller holds mu.
+func (c *PackedChannel) plan(m *tracer.Marker) (*plan, error) {
+	if p := c.plans[m]; p != nil {
+		return p, nil
+	}
+	p := &plan{marker: m}
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		offset, size := f.Place()
+		if f.Kind.HasLength() || len(p.rest) > 0 {
+			p.rest = append(p.rest, place{f.Kind, offset, size})
+			continue
+		}
+		align := alignmentFor(p.prefix, offset)
+		if align == 0 {
+			return nil, fmt.Errorf("marker %s: field %s lies at %d, %d bytes are before it", m.FullName(), f.Name, offset, p.prefix)
+		}
+		p.align = append(p.align, align)
+		p.prefix = offset + size
+	}
+	if len(p.rest) == 0 {
+		var err error
+		if p.whole, err = c.newKind(p); err != nil {
+			return nil, err
+		}
+	} else {
+		p.kinds = map[string]*ctf.EventClass{}
+	}
+	c.plans[m] = p
+	return p, nil
+}
+
+// alignmentFor returns the smallest alignment, in bytes, that brings a field which follows end bytes to offset; 0 when
+// there is none that an event has.
+func alignmentFor(end, offset int) int {
+	for align := 1; align <= 8; align *= 2 {
+		if (end+align-1)&^(align-1) == offset {
+			return align
+		}
+	}
+	return 0
+}
+
+// measure looks at the texts of an event and returns how many bytes its payload takes.
+func (p *plan) measure(e *tracer.Packed) (size int, err error) {
+	p.texts, p.key = p.texts[:0], p.key[:0]
+	size, behind := p.prefix, e.Texts
+	for i := range p.rest {
+		f := &p.rest[i]
+		if !f.kind.HasLength() {
+			size += f.size
+			continue
+		}
+		var t text
+		if t, behind, err = f.text(e.Args, behind); err != nil {
+			return 0, fmt.Errorf("marker %s: %w", p.marker.FullName(), err)
+		}
+		p.texts, p.key = append(p.texts, t), append(p.key, byte(t.matter))
+		size += len(t.kept) + t.extra(f.kind)
+	}
+	return size, nil
+}
+
+// text returns a text and what is behind it.
+func (f *place) text(args, behind []byte) (t text, _ []byte, err error) {
+	word := f.size / 2
+	if f.kind == field.Bytes {
+		word = f.size / 3
+	}
+	kept, length := number(args[f.offset:], word), number(args[f.offset+word:], word)
+	if kept > length || kept > uint64(len(behind)) || length > 1<<(bits.UintSize-1)-1 {
+		return t, nil, fmt.Errorf("%d of %d bytes were kept, %d are there", kept, length, len(behind))
+	}
+	t = text{kept: behind[:kept:kept], length: length}
+	switch {
+	case kept < length:
+		t.matter = cut
+	case f.kind == field.String && bytes.IndexByte(t.kept, 0) >= 0:
+		t.matter = withNUL
+	}
+	return t, behind[kept:], nil
+}
+
+// number reads a word of a program.
+func number(b []byte, size int) uint64 {
+	if size == 4 {
+		return uint64(binary.NativeEndian.Uint32(b))
+	}
+	return binary.NativeEndian.Uint64(b)
+}
+
+// extra is what a text takes besides its bytes: its length, that of the whole, or a NUL.
+func (t *text) extra(k field.Kind) int {
+	switch {
+	case t.matter == cut:
+		return 4 + 8
+	case k == field.String && t.matter == plain:
+		return 1
+	}
+	return 4
+}
+
+// finish writes the fields from the first text on.
+func (p *plan) finish(to, args []byte) {
+	texts := p.texts
+	for i := range p.rest {
+		f := &p.rest[i]
+		if !f.kind.HasLength() {
+			to = to[copy(to, args[f.offset:f.offset+f.size]):]
+			continue
+		}
+		t := &texts[0]
+		texts = texts[1:]
+		if f.kind == field.String && t.matter == plain {
+			to = to[copy(to, t.kept):]
+			to[0], to = 0, to[1:]
+			continue
+		}
+		binary.LittleEndian.PutUint32(to, uint32(len(t.kept)))
+		to = to[4:]
+		to = to[copy(to, t.kept):]
+		if t.matter == cut {
+			binary.LittleEndian.PutUint64(to, t.length)
+			to = to[8:]
+		}
+	}
+}
+
+// packedKind returns the kind of the event that was measured.
+func (c *PackedChannel) packedKind(p *plan) (*ctf.EventClass, error) {
+	if k := p.kinds[string(p.key)]; k != nil {
+		return k, nil
+	}
+	k, err := c.newKind(p)
+	if err == nil {
+		p.kinds[string(p.key)] = k
+	}
+	return k, err
+}
+
+// newKind adds a kind of events to the trace.
+func (c *PackedChannel) newKind(p *plan) (*ctf.EventClass, error) {
+	if c.events == maxKinds {
+		return nil, errKinds
+	}
+	c.events++
+	fields := p.marker.Fields
+	forms, texts := make([]form, len(fields)), p.texts
+	for i := range fields {
+		forms[i] = form{fields[i].Kind, plain}
+		if fields[i].Kind.HasLength() {
+			forms[i].matter, texts = texts[0].matter, texts[1:]
+		}
+	}
+	payload, names := &ctf.Struct{}, newNames(fields, forms)
+	for i, f := range forms {
+		types := f.types(names[i], &fields[i])
+		if _, size := fields[i].Place(); !f.kind.HasLength() {
+			align := 1
+			if i < len(p.align) {
+				align = p.align[i]
+			}
+			types[0].Type = placed(types[0].Type, size, align)
+		}
+		payload.Fields = append(payload.Fields, types...)
+	}
+	class, err := c.trace.EventClass(c.class, p.marker.FullName(), payload)
+	if err != nil {
+		return nil, err
+	}
+	return class, describe(c.trace, class, p.marker, forms)
+}
+
+// placed returns a number's type for one of so many bytes at such an alignment, as this machine has it.
+func placed(t ctf.Type, size, align int) ctf.Type {
+	switch t := t.(type) {
+	case *ctf.Integer:
+		c := *t
+		c.Size, c.Align, c.Order = 8*size, 8*align, order
+		return &c
+	case *ctf.Enum:
+		c := *t
+		c.Align = 8 * align
+		return &c
+	case *ctf.Float:
+		c := *t
+		c.Align, c.Order = 8*align, order
+		return &c
+	}
+	return t
+}
+
+var order = func() ctf.ByteOrder {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		return ctf.Native // which traces that we write have
+	}
+	return ctf.BigEndian
+}()

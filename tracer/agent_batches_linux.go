@@ -1,0 +1,112 @@
+package tracer
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+)
+
+// batches hands over what the rings have, one after another and again. No writer wakes it; to look costs a process in
+// Go some 0.2 ms, as its scheduler wakes with it. So it looks as seldom as rings fill.
+func (a *agentEvents) batches(ctx context.Context, fn func(*Batch)) error {
+	filled := 0.0    // what part of a ring since the last nap, at most
+	var broken error // of rings, of which no more is read; of those of a program that has ended the others are
+	for nap := leastNap; ; {
+		over := false
+		select {
+		case <-a.halted:
+			over = true // and what is read from now on is all
+		default:
+		}
+		most, more, err := a.batchesOnce(fn)
+		if broken = errors.Join(broken, err); broken != nil && !over || ctx.Err() != nil {
+			return errors.Join(broken, ctx.Err())
+		}
+		filled += most
+		switch {
+		case more:
+			continue
+		case over:
+			return broken
+		case filled > 1.0/8:
+			nap = max(nap/4, leastNap)
+		case filled < 1.0/32:
+			nap = min(2*nap, mostNap)
+		}
+		filled = 0
+		if err := a.sleep(ctx, nap); err != nil {
+			return err
+		}
+	}
+}
+
+// batchesOnce goes once over all rings. It returns what part of one had filled at most, and whether one has more.
+func (a *agentEvents) batchesOnce(fn func(*Batch)) (filled float64, more bool, err error) {
+	for _, s := range a.sessions {
+		if s.broken == nil {
+			s.broken = make([]bool, s.Rings())
+		}
+		for i := range s.Rings() {
+			if s.broken[i] {
+				continue
+			}
+			before := s.Position(i)
+			taken, e := a.batch(s, i, fn)
+			if e != nil {
+				s.broken[i], err = true, errors.Join(err, e)
+				continue
+			}
+			filled = max(filled, float64(s.Position(i)-before)/float64(s.Info().RingSize))
+			more = more || taken == maxBatch
+		}
+	}
+	return filled, more, err
+}
+
+// batch hands over what one ring has, up to maxBatch events, and gives back their space.
+func (a *agentEvents) batch(s *agentSession, ring int, fn func(*Batch)) (taken int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return 0, os.ErrClosed
+	}
+	b := &s.batch
+	*b = Batch{PID: s.pid, CPU: ring, Comm: s.comm, source: &s.ringSource, left: maxBatch}
+	fn(b)
+	if b.err != nil {
+		return 0, b.err
+	}
+	return maxBatch - b.left, s.Consume(ring)
+}
+
+// pack makes p the next event of a ring; false means that there is none for now.
+func (s *ringSource) pack(p *Packed, ring int) (bool, error) {
+	if s.over != nil && s.over[ring] {
+		return false, nil
+	}
+	rec, err := s.Next(ring)
+	if rec == nil || err != nil {
+		return false, err
+	}
+	if s.last > 0 && time.Duration(rec.Monotonic) > s.last {
+		s.finish(ring)
+		return false, nil
+	}
+	p.Monotonic, p.Goroutine = time.Duration(rec.Monotonic), int64(rec.Goroutine)
+	p.Args, p.Texts = rec.Args[:rec.Event.Size], rec.Args[rec.Event.Size:]
+	if n := rec.Event.Number; n < len(s.markers) && s.markers[n] != nil {
+		p.Marker = s.markers[n]
+	} else {
+		p.Marker = s.marker(rec.Event)
+	}
+	return true, nil
+}
+
+// finish notes that what follows in a ring came too late.
+func (s *ringSource) finish(ring int) {
+	if s.over == nil {
+		s.over = make([]bool, s.Rings())
+	}
+	s.over[ring] = true
+}
