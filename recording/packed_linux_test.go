@@ -46,7 +46,7 @@ func markAny(r *rand.Rand, empty bool) {
 			b[i] = 'a' + byte(r.IntN(26))
 		}
 		if n > 1 && r.IntN(5) == 0 {
-			b[r.IntN(n)] = 0
+			b[1+r.IntN(n-1)] = 0 // in front it would be empty, to babeltrace2
 		}
 		return string(b)
 	}
