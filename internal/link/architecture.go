@@ -1,8 +1,20 @@
 package link
 
-// architecture is all that --optimize knows of a processor's instructions. There is x86-64; another one is
+import (
+	"debug/elf"
+
+	"github.com/waymark-trace/waymark/internal/simpleplace"
+)
+
+// architectures are those that link knows. Files of others it refuses.
+var architectures = map[elf.Machine]architecture{elf.EM_X86_64: x86{}}
+
+// architecture is all that link knows of a processor's instructions. There is x86-64; another one is
 // another implementation, and a pair of bytes or words in package patch.
 type architecture interface {
+	// relative is the type of the relocations that say where the dynamic loader is to store a pointer.
+	relative() uint32
+
 	// references calls found with the place of all that may be a reference to a wanted address. It is
 	// for finding functions quickly: what is no reference does no harm, one that is left out does.
 	references(text []byte, base uint64, wanted func(addr uint64) bool, found func(at uint64))
@@ -11,9 +23,26 @@ type architecture interface {
 	// into a place that into accepts. Bytes that only look like one are among them.
 	jumps(text []byte, base uint64, into func(addr uint64) bool, found func(end, to uint64))
 
+	// walk calls found with each instruction of a function that may concern a marker. pcs are the addresses of it and of
+	// the instructions before it. What it cannot decode it passes over.
+	walk(entry uint64, text []byte, found func(s step, pcs []uint64))
+
+	// simple decodes the instruction at the start of text, for package simpleplace.
+	simple(text []byte, addr uint64) (in simpleplace.Instruction, ok bool)
+
 	// decode decodes all of a function; nil when one instruction is not known. byHand tells functions
 	// written in assembly, which keep to no convention, from those that the compiler made.
 	decode(entry uint64, text []byte, byHand func(addr uint64) bool) routine
+}
+
+// step is what one instruction does that may concern a marker; what it does not do is zero.
+type step struct {
+	reads    uint64 // the address of four bytes that it reads
+	calls    uint64 // the function that it calls
+	constant uint64 // an immediate operand that it copies
+
+	// Of a call: the addresses that Go's internal ABI has for the first two arguments, where they are known.
+	receiver, second uint64
 }
 
 // routine is a decoded function.

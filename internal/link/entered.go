@@ -80,7 +80,7 @@ func (o *optimized) jumps(why []string) {
 		return at < uint64(len(o.text)) && within[at/64]>>(at%64)&1 != 0
 	}
 	decoded := make(map[uint64]routine)
-	o.arch.jumps(o.text, o.img.anchor.text, into, func(end, to uint64) {
+	o.img.arch.jumps(o.text, o.img.anchor.text, into, func(end, to uint64) {
 		fn := o.funcs.PCToFunc(end - 1)
 		if fn != nil && to-fn.Entry < fn.End-fn.Entry {
 			return // of its own function prove knows every jump

@@ -17,6 +17,7 @@ import (
 type image struct {
 	data     []byte // the whole file
 	elf      *elf.File
+	arch     architecture
 	loads    []elf.ProgHeader
 	relative map[uint64]uint64 // address → what a RELATIVE relocation puts there
 	anchor   anchor
@@ -50,13 +51,14 @@ func openImage(data []byte) (img *image, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: it is cut off or damaged: %w", ErrLayout, err)
 	}
-	if f.Class != elf.ELFCLASS64 || f.Machine != elf.EM_X86_64 || f.ByteOrder != binary.LittleEndian {
+	arch, known := architectures[f.Machine]
+	if f.Class != elf.ELFCLASS64 || !known || f.ByteOrder != binary.LittleEndian {
 		return nil, fmt.Errorf("%w: it is for %s, %s", ErrArchitecture, f.Machine, f.Class)
 	}
 	if f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
 		return nil, fmt.Errorf("%w: it is of type %s", ErrNotExecutable, f.Type)
 	}
-	img = &image{data: data, elf: f}
+	img = &image{data: data, elf: f, arch: arch}
 	file := uint64(0) // bytes of the file in segments
 	for _, p := range f.Progs {
 		if p.Type != elf.PT_LOAD {
@@ -106,7 +108,7 @@ func (img *image) readRelocations() error {
 		}
 		entries := img.data[s.Offset : s.Offset+s.Size]
 		for ; len(entries) >= 24; entries = entries[24:] {
-			if elf.R_X86_64(uint32(le.Uint64(entries[8:]))) == elf.R_X86_64_RELATIVE {
+			if uint32(le.Uint64(entries[8:])) == img.arch.relative() {
 				img.relative[le.Uint64(entries)] = le.Uint64(entries[16:])
 			}
 		}

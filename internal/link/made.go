@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	"golang.org/x/arch/x86/x86asm"
-
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
@@ -50,7 +48,7 @@ func (img *image) made(funcs *gosym.Table, text []byte) (places []string) {
 		_ = scan(funcs.PCToFunc(img.anchor.text + uint64(at)))
 	}
 	if len(news) > 0 {
-		_ = img.references(x86{}, funcs, text, func(to uint64) bool { return news[to] }, scan)
+		_ = img.references(funcs, text, func(to uint64) bool { return news[to] }, scan)
 	}
 	return places
 }
@@ -70,32 +68,13 @@ func (c *code) made(fn *gosym.Func, news map[uint64]bool) (places []string) {
 		return nil
 	}
 	text := c.img.at(fn.Entry, fn.End-fn.Entry)
-	var pcs []uint64
-	for at := 0; at < len(text); {
-		inst, err := x86asm.Decode(text[at:], 64)
-		if err != nil || inst.Len == 0 {
-			at++
-			continue
-		}
-		pc := fn.Entry + uint64(at)
-		at += inst.Len
-		pcs = append(pcs, pc)
-		if isMagic(&inst) || inst.Op == x86asm.CALL && calls(&inst, pc, news) {
+	c.img.arch.walk(fn.Entry, text, func(step step, pcs []uint64) {
+		if step.constant == markerabi.MarkerMagic0 || step.calls != 0 && news[step.calls] {
 			s := c.site(pcs, fn, false)
 			places = append(places, fmt.Sprintf("%s:%d", filepath.Base(s.file), s.line))
 		}
-	}
+	})
 	return places
-}
-
-func isMagic(inst *x86asm.Inst) bool {
-	imm, ok := inst.Args[1].(x86asm.Imm)
-	return ok && inst.Op == x86asm.MOV && uint64(imm) == markerabi.MarkerMagic0
-}
-
-func calls(inst *x86asm.Inst, pc uint64, entries map[uint64]bool) bool {
-	rel, ok := inst.Args[0].(x86asm.Rel)
-	return ok && entries[pc+uint64(inst.Len)+uint64(int64(rel))]
 }
 
 // madeText says what link cannot find, "" for nothing.

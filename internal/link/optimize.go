@@ -17,7 +17,6 @@ type optimized struct {
 	rewritten []rewritten
 	report    []SiteReport // of all places that read an armed word
 
-	arch   architecture
 	img    *image
 	funcs  *gosym.Table
 	text   []byte
@@ -56,7 +55,7 @@ func (img *image) optimize() (o *optimized, err error) {
 		return nil, fmt.Errorf("%w of its own, which --optimize needs: it is a library", ErrNotExecutable)
 	}
 	text := img.at(img.anchor.text, img.anchor.etext-img.anchor.text)
-	o = &optimized{words: img.findWords(), arch: x86{}, img: img, funcs: img.functions(), text: text, budget: 2 * len(text), byHand: make(map[uint64]bool)}
+	o = &optimized{words: img.findWords(), img: img, funcs: img.functions(), text: text, budget: 2 * len(text), byHand: make(map[uint64]bool)}
 	if text == nil || o.funcs == nil {
 		return nil, fmt.Errorf("%w: it has no function table", ErrLayout)
 	}
@@ -65,7 +64,7 @@ func (img *image) optimize() (o *optimized, err error) {
 	}
 	low, high := o.words[0].addr, o.words[len(o.words)-1].addr
 	wanted := func(to uint64) bool { return to >= low && to <= high && o.word(to) != nil }
-	if err := img.references(o.arch, o.funcs, text, wanted, o.function); err != nil {
+	if err := img.references(o.funcs, text, wanted, o.function); err != nil {
 		return nil, err
 	}
 	o.keepEntered()
@@ -95,7 +94,7 @@ func (o *optimized) decode(fn *gosym.Func) (routine, error) {
 	if text == nil {
 		return nil, nil
 	}
-	return o.arch.decode(fn.Entry, text, o.isByHand), nil
+	return o.img.arch.decode(fn.Entry, text, o.isByHand), nil
 }
 
 // isByHand reports whether code at addr was written in assembly, or by whom is not known.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
@@ -248,10 +249,13 @@ func TestNotDecoded(t *testing.T) {
 	}
 }
 
-// FuzzProve: whatever stands in a function, what is rewritten lies within the pattern, apart from
-// each other, and is of the length of what was there.
+// FuzzProve: whatever stands in a function, what is rewritten lies within the pattern, apart from each other,
+// and is of the length of what was there; off and on it goes on where the branch did, and executes what stood in between.
 func FuzzProve(f *testing.F) {
-	for _, text := range []string{site + dead + ret, cmpl + jne + inc + dead + ret, load + "488d11" + test + "0f84c8000000" + far} {
+	for _, text := range []string{
+		site + dead + ret, cmpl + jne + inc + dead + ret, load + "488d11" + test + "0f84c8000000" + far,
+		"90" + site + dead + ret, "90" + load + test + jne + "ebf4" + dead + ret, "90" + load + test + "0f85c8000000" + far,
+	} {
 		f.Add(codeBytes(f, text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -264,20 +268,66 @@ func FuzzProve(f *testing.F) {
 			if why != "" {
 				continue
 			}
-			edits, s, err := fn.replace(&p, wordAt{})
-			if err != nil {
-				continue
-			}
-			last := proveEntry + uint64(p.load.at)
-			for _, e := range edits {
-				if e.addr < last || len(e.old) != len(e.new) || !bytes.Equal(e.old, text[e.addr-proveEntry:][:len(e.old)]) {
-					t.Fatalf("edit at 0x%x of %x", e.addr, e.old)
+			for _, live := range []bool{false, true} {
+				edits, s, err := fn.replace(&p, wordAt{live: live})
+				if err != nil {
+					continue
 				}
-				last = e.addr + uint64(len(e.new))
-			}
-			if last != proveEntry+uint64(p.jump.end()) || s.off == s.on {
-				t.Fatalf("%+v ends at 0x%x", s, last)
+				last, rewritten := proveEntry+uint64(p.begin()), bytes.Clone(text)
+				for _, e := range edits {
+					if e.addr < last || len(e.old) != len(e.new) || !bytes.Equal(e.old, text[e.addr-proveEntry:][:len(e.old)]) {
+						t.Fatalf("edit at 0x%x of %x", e.addr, e.old)
+					}
+					last = e.addr + uint64(len(e.new))
+					copy(rewritten[e.addr-proveEntry:], e.new)
+				}
+				if last != proveEntry+uint64(p.jump.end()) || s.off == s.on {
+					t.Fatalf("%+v ends at 0x%x", s, last)
+				}
+				goesOn(t, fn, &p, &s, rewritten, live)
 			}
 		}
 	})
+}
+
+// goesOn executes a rewritten pattern as far as its jump or its end.
+func goesOn(t *testing.T, f *function, p *pattern, s *siteOf, text []byte, live bool) {
+	begin := int(s.addr - proveEntry)
+	if s.prefixed {
+		begin--
+	}
+	at, jumped := p.begin(), false
+	var executed, want []byte
+	for at < p.jump.end() && !jumped {
+		in, ok := decode(text[at:])
+		if !ok {
+			t.Fatalf("%x at %d", text, at)
+		}
+		rel, isJump := in.Args[0].(x86asm.Rel)
+		switch {
+		case isJump && in.Op != x86asm.JMP:
+			t.Fatalf("%v at %d of %x", in, at, text)
+		case isJump:
+			at, jumped = at+int(rel), true
+		case in.Op != x86asm.NOP && text[at] != 0x90 && at != begin:
+			executed = append(executed, text[at:at+in.Len]...)
+		}
+		at += in.Len
+	}
+	for i := f.index[p.load.at]; &f.insts[i] != p.jump; i++ {
+		if in := &f.insts[i]; in != p.load && in != p.test && in.Op != x86asm.NOP {
+			want = append(want, f.text[in.at:in.end()]...)
+		}
+	}
+	to := p.jump.end()
+	if live != p.jumpsWhenOff {
+		to, _ = f.targetOf(p.jump)
+	}
+	behind := 0
+	if p.behind != nil && !live {
+		behind, _ = f.targetOf(p.behind)
+	}
+	if at != to && (behind == 0 || at != behind) || !bytes.Equal(executed, want) {
+		t.Fatalf("live %t: goes on at %d, want %d, having executed %x, want %x: %x, rewritten %x", live, at, to, executed, want, f.text, text)
+	}
 }

@@ -6,9 +6,46 @@ import "golang.org/x/arch/x86/x86asm"
 // to the program counter, and copies of them.
 type registers map[x86asm.Reg]uint64
 
-// step follows one instruction. What it does not know it forgets: too little known costs a
+// walk knows the registers as far as no other path can lead there.
+func (x86) walk(entry uint64, text []byte, found func(s step, pcs []uint64)) {
+	targets := branchTargets(text)
+	known := make(registers)
+	var pcs []uint64
+	for at := 0; at < len(text); {
+		if targets[at] {
+			clear(known)
+		}
+		in, err := x86asm.Decode(text[at:], 64)
+		if err != nil || in.Len == 0 {
+			at++
+			clear(known)
+			continue
+		}
+		pc := entry + uint64(at)
+		at += in.Len
+		pcs = append(pcs, pc)
+		to, relative := pcRelative(&in, pc)
+		var s step
+		if relative && in.MemBytes == 4 && in.Op != x86asm.LEA {
+			s.reads = to
+		}
+		if rel, ok := in.Args[0].(x86asm.Rel); ok && in.Op == x86asm.CALL {
+			s.calls = pc + uint64(in.Len) + uint64(int64(rel))
+			s.receiver, s.second = known[x86asm.RAX], known[x86asm.RBX]
+		}
+		if imm, ok := in.Args[1].(x86asm.Imm); ok && in.Op == x86asm.MOV {
+			s.constant = uint64(imm)
+		}
+		if s != (step{}) {
+			found(s, pcs)
+		}
+		known.follow(&in, to, relative)
+	}
+}
+
+// follow notes what one instruction does. What it does not know it forgets: too little known costs a
 // marker its types at one site, too much would give it another's.
-func (r registers) step(inst *x86asm.Inst, to uint64, relative bool) {
+func (r registers) follow(inst *x86asm.Inst, to uint64, relative bool) {
 	dst, isReg := inst.Args[0].(x86asm.Reg)
 	switch inst.Op {
 	case x86asm.LEA:

@@ -36,7 +36,7 @@ func TestRegistersForget(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := registers{x86asm.RAX: 1, x86asm.R9: 2}
-		r.step(&inst, 0, false)
+		r.follow(&inst, 0, false)
 		if addr, ok := r[x86asm.RAX]; ok {
 			t.Errorf("%v: RAX still holds %d", inst, addr)
 		}
@@ -51,7 +51,7 @@ func TestRegistersForget(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := registers{x86asm.RAX: 1}
-		r.step(&inst, 0, false)
+		r.follow(&inst, 0, false)
 		if r[x86asm.RAX] != 1 {
 			t.Errorf("%v: RAX is forgotten", inst)
 		}
@@ -61,7 +61,7 @@ func TestRegistersForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := registers{x86asm.RDX: 5}
-	if r.step(&inst, 0, false); r[x86asm.RBX] != 5 {
+	if r.follow(&inst, 0, false); r[x86asm.RBX] != 5 {
 		t.Error("a copy is not followed")
 	}
 }

@@ -30,8 +30,8 @@ var nops = [...]string{
 	11: "\x66\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00",
 }
 
-// fill makes b one NOP, or as few as can be.
-func fill(b []byte) {
+// Pad makes b one NOP, or as few as can be.
+func Pad(b []byte) {
 	for len(b) > 0 {
 		n := copy(b, nops[min(len(b), len(nops)-1)])
 		b = b[n:]
@@ -82,7 +82,7 @@ func (f *function) jumpOne(p *pattern, begin int, b []byte, s *siteOf) bool {
 	if near := target - (begin + 5); !p.jumpsWhenOff && len(b) >= 5 && isInt32(near) && x86asm.RAX <= p.reg && p.reg <= x86asm.RDI {
 		// Nobody is to read the register, and a MOV into it waits for nothing; TEST would for RAX.
 		le.PutUint32(b[1:], uint32(near))
-		fill(b[5:])
+		Pad(b[5:])
 		s.off, s.on = markerabi.MoveNear+byte(p.reg-x86asm.RAX), markerabi.JumpNear
 		return true
 	}
@@ -90,7 +90,7 @@ func (f *function) jumpOne(p *pattern, begin int, b []byte, s *siteOf) bool {
 	if n == 0 {
 		return false
 	}
-	fill(b[n:])
+	Pad(b[n:])
 	s.off, s.on = test, jump
 	if p.jumpsWhenOff {
 		s.off, s.on = jump, test
@@ -118,7 +118,7 @@ func (f *function) jumpEither(p *pattern, begin int, b []byte, s *siteOf) bool {
 		return false
 	}
 	b[n] = always
-	fill(b[n+m:])
+	Pad(b[n+m:])
 	s.off, s.on = jump, test
 	return true
 }
@@ -140,7 +140,7 @@ func putJump(b []byte, begin, target int) (test, jump byte, n int) {
 
 func (f *function) nop(in *instruction) edit {
 	e := f.edit(in.at, in.end())
-	fill(e.new)
+	Pad(e.new)
 	return e
 }
 

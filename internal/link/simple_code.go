@@ -6,8 +6,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/simpleplace"
 )
 
-// decodeSimple decodes an instruction for package simpleplace.
-func decodeSimple(text []byte, addr uint64) (out simpleplace.Instruction, ok bool) {
+func (x86) simple(text []byte, addr uint64) (out simpleplace.Instruction, ok bool) {
 	in, ok := decode(text)
 	if !ok {
 		return out, false

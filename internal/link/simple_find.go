@@ -61,7 +61,7 @@ func (img *image) findSimple(sources *gosource.Finder, s *simples) (result *simp
 	if len(unseen) > 0 {
 		s.unseen = unseenText(unseen)
 	}
-	program := &simpleplace.Program{Units: units, Text: img.at, Pointers: img.pointers, Decode: decodeSimple}
+	program := &simpleplace.Program{Units: units, Text: img.at, Pointers: img.pointers, Decode: img.arch.simple}
 	if result, err = program.Find(marking); err != nil {
 		return nil, fmt.Errorf("%w: its debugging information: %w", ErrLayout, err)
 	}

@@ -7,8 +7,6 @@ import (
 	"sort"
 	"strings"
 
-	"golang.org/x/arch/x86/x86asm"
-
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
@@ -50,7 +48,7 @@ func (img *image) findSites(markers []*markerAt) (err error) {
 	}
 	budget := 2 * len(text) // functions overlap in hostile files only
 	wanted := func(to uint64) bool { return to-c.low < c.high-c.low && c.marker(to) != nil }
-	return img.references(x86{}, c.funcs, text, wanted, func(fn *gosym.Func) error {
+	return img.references(c.funcs, text, wanted, func(fn *gosym.Func) error {
 		if budget -= int(min(fn.End-fn.Entry, maxFunction)); budget < 0 {
 			return fmt.Errorf("%w: its functions overlap", ErrLayout)
 		}
@@ -60,9 +58,9 @@ func (img *image) findSites(markers []*markerAt) (err error) {
 }
 
 // references calls found, once each, with the functions that may refer to a wanted address.
-func (img *image) references(arch architecture, funcs *gosym.Table, text []byte, wanted func(uint64) bool, found func(*gosym.Func) error) (err error) {
+func (img *image) references(funcs *gosym.Table, text []byte, wanted func(uint64) bool, found func(*gosym.Func) error) (err error) {
 	scanned := make(map[uint64]bool)
-	arch.references(text, img.anchor.text, wanted, func(at uint64) {
+	img.arch.references(text, img.anchor.text, wanted, func(at uint64) {
 		fn := funcs.PCToFunc(at)
 		if fn == nil || scanned[fn.Entry] || err != nil {
 			return
@@ -105,45 +103,25 @@ func (c *code) scan(fn *gosym.Func) {
 		return
 	}
 	text := c.img.at(fn.Entry, fn.End-fn.Entry)
-	targets := branchTargets(text)
-	known := make(registers)
-	var pcs []uint64
-	for at := 0; at < len(text); {
-		if targets[at] {
-			clear(known)
-		}
-		inst, err := x86asm.Decode(text[at:], 64)
-		if err != nil || inst.Len == 0 {
-			at++
-			clear(known)
-			continue
-		}
-		pc := fn.Entry + uint64(at)
-		at += inst.Len
-		pcs = append(pcs, pc)
-		to, relative := pcRelative(&inst, pc)
-		if m := c.marker(to); relative && m != nil && m.counter() == to && inst.MemBytes == 4 && inst.Op != x86asm.LEA {
+	c.img.arch.walk(fn.Entry, text, func(s step, pcs []uint64) {
+		if m := c.marker(s.reads); m != nil && s.reads == m.counter() && s.reads != 0 {
 			m.sites = append(m.sites, c.site(pcs, fn, false))
 		}
-		if inst.Op == x86asm.CALL {
-			if method, ok := c.callee(&inst, pc); ok {
-				c.learn(known, method)
-				if m := c.marker(known[x86asm.RAX]); m != nil && m.addr == known[x86asm.RAX] && method == "Mark" {
-					m.sites = append(m.sites, c.site(pcs, fn, true))
-				}
+		if method, ok := c.method(s.calls); ok {
+			c.learn(s, method)
+			if m := c.marker(s.receiver); m != nil && m.addr == s.receiver && method == "Mark" {
+				m.sites = append(m.sites, c.site(pcs, fn, true))
 			}
 		}
-		known.step(&inst, to, relative)
-	}
+	})
 }
 
-// callee returns the name of the marker method that a call goes to.
-func (c *code) callee(inst *x86asm.Inst, pc uint64) (method string, ok bool) {
-	rel, ok := inst.Args[0].(x86asm.Rel)
-	if !ok {
+// method returns the name of the marker method that begins at an address.
+func (c *code) method(entry uint64) (method string, ok bool) {
+	if entry == 0 {
 		return "", false
 	}
-	fn := c.funcs.PCToFunc(pc + uint64(inst.Len) + uint64(int64(rel)))
+	fn := c.funcs.PCToFunc(entry)
 	if fn == nil {
 		return "", false
 	}
@@ -159,18 +137,13 @@ func (c *code) callee(inst *x86asm.Inst, pc uint64) (method string, ok bool) {
 const methodPrefix = "github.com/waymark-trace/waymark/marker.(*Marker"
 
 // learn takes the argument types from the dictionary of a call of a marker's method: by Go's
-// internal ABI the receiver is in RAX and the dictionary in RBX.
-func (c *code) learn(known registers, method string) {
-	addr, ok := known[x86asm.RAX]
-	m := c.marker(addr)
-	if !ok || m == nil || m.addr != addr || m.arity == 0 {
+// internal ABI it comes behind the receiver.
+func (c *code) learn(s step, method string) {
+	m := c.marker(s.receiver)
+	if m == nil || m.addr != s.receiver || m.arity == 0 || s.second == 0 {
 		return
 	}
-	dict, ok := known[x86asm.RBX]
-	if !ok {
-		return
-	}
-	args := c.img.dictionary(dict, m.arity)
+	args := c.img.dictionary(s.second, m.arity)
 	switch {
 	case args == nil:
 	case m.args == nil && !m.disputed:

@@ -2,13 +2,16 @@ package link
 
 import (
 	"cmp"
+	"debug/elf"
 	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// x86 is x86-64: decode.go, prove.go, liveness.go, effects.go, rewrite.go.
+// x86 is x86-64: decode.go, prove.go, liveness.go, effects.go, rewrite.go; registers.go, simple_code.go.
 type x86 struct{}
+
+func (x86) relative() uint32 { return uint32(elf.R_X86_64_RELATIVE) }
 
 // references tries every four bytes as the displacement from the end of an instruction, with or without an
 // immediate byte behind it.
