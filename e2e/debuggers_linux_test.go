@@ -19,6 +19,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
@@ -80,13 +81,18 @@ func (d *debugged) expect(t *testing.T, command, want string) {
 // code returns the byte at the site.
 func (d *debugged) code(t *testing.T) byte {
 	t.Helper()
+	return d.byteAt(t, d.site)
+}
+
+func (d *debugged) byteAt(t *testing.T, at uint64) byte {
+	t.Helper()
 	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", d.cmd.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer mem.Close()
 	var b [1]byte
-	if _, err := mem.ReadAt(b[:], int64(d.site)); err != nil {
+	if _, err := mem.ReadAt(b[:], int64(at)); err != nil {
 		t.Fatal(err)
 	}
 	return b[0]
@@ -95,9 +101,14 @@ func (d *debugged) code(t *testing.T) byte {
 // awaitCode waits for a byte at the site.
 func (d *debugged) awaitCode(t *testing.T, want byte) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); d.code(t) != want; time.Sleep(10 * time.Millisecond) {
+	d.awaitByte(t, d.site, want)
+}
+
+func (d *debugged) awaitByte(t *testing.T, at uint64, want byte) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); d.byteAt(t, at) != want; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("the site has %#x, want %#x", d.code(t), want)
+			t.Fatalf("%#x has %#x, want %#x", at, d.byteAt(t, at), want)
 		}
 	}
 }
@@ -144,17 +155,77 @@ func TestDebuggersOnOptimizedSite(t *testing.T) {
 	}
 }
 
+// delve's breakpoint on the line of a mark is on the prefix of its site's instruction (gdb takes the next statement's
+// place); one on an address can be in the operand. Both have arming refused, for a jump is not to be made of what is
+// not whole, and neither harms the program.
+func TestDebuggersInOptimizedSite(t *testing.T) {
+	text, err := os.ReadFile("testdata/debugged/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := strings.Cut(string(text), "// a line of its own")
+	line := fmt.Sprintf("main.go:%d", 1+strings.Count(before, "\n"))
+	for name, attach := range map[string]func(*testing.T, *debugged, string, int) func() int{"gdb": gdbAt, "delve": delveAt} {
+		t.Run(name, func(t *testing.T) {
+			d := startDebugged(t)
+			prefix, operand, line := d.site-1, d.site+2, line
+			if name == "gdb" {
+				line = fmt.Sprintf("*%#x", prefix)
+			}
+			was := map[uint64]byte{prefix: d.byteAt(t, prefix), operand: d.byteAt(t, operand)}
+			if was[prefix] != markerabi.SitePrefix {
+				t.Fatalf("the site begins with %#x", was[prefix])
+			}
+			for _, c := range []struct {
+				where string
+				at    uint64
+				stops int
+			}{{line, prefix, 10}, {fmt.Sprintf("*%#x", operand), operand, 0}} {
+				wait := attach(t, d, c.where, c.stops)
+				d.awaitByte(t, c.at, breakpoint)
+				d.expect(t, "arm", "…somebody else, a debugger perhaps, changed the code…")
+				d.expect(t, "pass", "0")
+				d.expect(t, "done", "done")
+				if n := wait(); n != c.stops {
+					t.Errorf("%s: stopped %d times, want %d", c.where, n, c.stops)
+				}
+				d.awaitByte(t, c.at, was[c.at])
+				d.expect(t, "arm", "ok")
+				d.expect(t, "pass", "10")
+				d.expect(t, "disarm", "ok")
+				d.awaitCode(t, d.off)
+			}
+			// On the line of a live site, which is disarmed meanwhile.
+			d.expect(t, "arm", "ok")
+			wait := attach(t, d, line, 10)
+			d.awaitByte(t, prefix, breakpoint)
+			d.expect(t, "pass", "10")
+			d.expect(t, "disarm", "ok")
+			d.expect(t, "done", "done")
+			if n := wait(); n != 10 {
+				t.Errorf("stopped %d times, want 10", n)
+			}
+			d.awaitCode(t, d.off)
+			d.expect(t, "pass", "0")
+		})
+	}
+}
+
 // withGDB has gdb sit on the site until the program calls done.
 func withGDB(t *testing.T, d *debugged) func() int {
+	return gdbAt(t, d, fmt.Sprintf("*%#x", d.site), 10)
+}
+
+func gdbAt(t *testing.T, d *debugged, where string, stops int) func() int {
 	peer.Need(t, "gdb")
 	args := []string{"-batch", "-nx", "-p", fmt.Sprint(d.cmd.Process.Pid)}
 	for _, command := range []string{
-		"set pagination off", fmt.Sprintf("break *%#x", d.site), "ignore 1 1000000", "break main.done", "continue",
+		"set pagination off", "break " + where, "ignore 1 1000000", "break main.done", "continue",
 		"info breakpoints", "delete", "detach",
 	} {
 		args = append(args, "-ex", command)
 	}
-	return debug(t, exec.Command("gdb", args...), func(out string) int {
+	return debug(t, exec.Command("gdb", args...), stops, func(out string) int {
 		m := regexp.MustCompile(`breakpoint already hit (\d+) times`).FindStringSubmatch(out)
 		n := 0
 		if m != nil {
@@ -181,19 +252,23 @@ func dlv(t *testing.T) string {
 
 // withDelve does so with delve.
 func withDelve(t *testing.T, d *debugged) func() int {
+	return delveAt(t, d, fmt.Sprintf("*%#x", d.site), 10)
+}
+
+func delveAt(t *testing.T, d *debugged, where string, stops int) func() int {
 	delve := dlv(t)
 	script := filepath.Join(t.TempDir(), "script")
-	text := fmt.Sprintf("break site *%#x\nbreak done main.done\n", d.site) + strings.Repeat("continue\n", 11) + "clear site\nclear done\n"
+	text := "break site " + where + "\nbreak done main.done\n" + strings.Repeat("continue\n", stops+1) + "clear site\nclear done\n"
 	if err := os.WriteFile(script, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(delve, "attach", fmt.Sprint(d.cmd.Process.Pid), "--init", script, "--allow-non-terminal-interactive")
 	cmd.Stdin = strings.NewReader("exit\nn\n") // it asks whether to kill the process
-	return debug(t, cmd, func(out string) int { return strings.Count(out, "> [site]") })
+	return debug(t, cmd, stops, func(out string) int { return strings.Count(out, "> [site]") })
 }
 
 // debug runs a debugger. What it returns waits for its end and counts its stops at the site.
-func debug(t *testing.T, cmd *exec.Cmd, count func(out string) int) func() int {
+func debug(t *testing.T, cmd *exec.Cmd, stops int, count func(out string) int) func() int {
 	t.Helper()
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -218,7 +293,7 @@ func debug(t *testing.T, cmd *exec.Cmd, count func(out string) int) func() int {
 			t.Logf("%s\n%s", cmd.Path, &out)
 		}
 		n := count(out.String())
-		if n != 10 {
+		if n != stops {
 			t.Logf("%s\n%s", cmd.Path, &out)
 		}
 		return n
@@ -237,17 +312,17 @@ func TestUprobesBesideOptimizedSite(t *testing.T) {
 	defer file.Close()
 	text := file.Section(".text")
 	code := make([]byte, 16)
-	if _, err := text.ReadAt(code, int64(d.site-text.Addr)-4); err != nil {
+	if _, err := text.ReadAt(code, int64(d.site-text.Addr)-5); err != nil {
 		t.Fatal(err)
 	}
-	// SUBQ $n, SP; the site, whose operand is the distance to the slow path.
-	if !bytes.Equal(code[:3], []byte{0x48, 0x83, 0xec}) || code[4] != d.off {
+	// SUBQ $n, SP; the site with its prefix, whose operand is the distance to the slow path.
+	if !bytes.Equal(code[:3], []byte{0x48, 0x83, 0xec}) || code[4] != markerabi.SitePrefix || code[5] != d.off {
 		t.Fatalf("the site is laid out otherwise: % x", code)
 	}
 	offset := text.Offset + d.site - text.Addr
-	jump := 5 + uint64(binary.LittleEndian.Uint32(code[5:]))
+	jump := 5 + uint64(binary.LittleEndian.Uint32(code[6:]))
 	group := fmt.Sprintf("waymark_beside_%d", os.Getpid())
-	for name, at := range map[string]uint64{"before": offset - 4, "slow": offset + jump} {
+	for name, at := range map[string]uint64{"before": offset - 5, "slow": offset + jump} {
 		writeTracefs(t, "uprobe_events", fmt.Sprintf("p:%s/%s %s:%#x\n", group, name, d.path, at))
 		t.Cleanup(func() { writeTracefs(t, "uprobe_events", fmt.Sprintf("-:%s/%s\n", group, name)) })
 	}

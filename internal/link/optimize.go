@@ -148,6 +148,7 @@ func (o *optimized) table(anchor uint64, flags uint64) []byte {
 		var e [markerabi.SiteSize]byte
 		le.PutUint64(e[:], s.addr)
 		le.PutUint64(e[markerabi.OffSiteWord:], s.word)
+		copy(e[markerabi.OffSiteOperand:], s.operand[:])
 		if s.prefixed {
 			e[markerabi.OffSitePrefix] = 1
 		}

@@ -284,6 +284,9 @@ func FuzzProve(f *testing.F) {
 				if last != proveEntry+uint64(p.jump.end()) || s.off == s.on {
 					t.Fatalf("%+v ends at 0x%x", s, last)
 				}
+				if in, ok := decode(rewritten[s.addr-proveEntry:]); !ok || !bytes.HasPrefix(s.operand[:], rewritten[s.addr-proveEntry+1:][:in.Len-1]) {
+					t.Fatalf("%+v: %x", s, rewritten)
+				}
 				goesOn(t, fn, &p, &s, rewritten, live)
 			}
 		}

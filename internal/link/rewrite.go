@@ -68,6 +68,11 @@ func (f *function) replace(p *pattern, word wordAt) ([]edit, siteOf, error) {
 		s.first = s.on
 	}
 	e.new[0] = s.first
+	if s.on == markerabi.JumpShort || s.on == markerabi.TestShort {
+		s.operand[0] = e.new[1]
+	} else {
+		copy(s.operand[:], e.new[1:])
+	}
 	if p.prefixed {
 		e.addr--
 		e.old = append([]byte{nops[1][0]}, e.old...)
@@ -157,5 +162,6 @@ type siteOf struct {
 	off, on byte
 	first   byte // the one in the file
 
-	prefixed bool // the instruction begins a byte before
+	operand  [4]byte // of the instruction
+	prefixed bool    // the instruction begins a byte before
 }

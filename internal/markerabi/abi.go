@@ -122,7 +122,7 @@ const (
 //	17  on      uint8   the byte while it is not
 //	18  first   uint8   which of them the file has
 //	19  prefix  uint8       1: the instruction begins with SitePrefix, one byte before; else 0
-//	20  -       4 × uint8 zero
+//	20  operand 4 × uint8 of that instruction, which is never changed; zero behind one of a byte
 //
 // The byte is all that ever changes. JMP rel8 (EB) and TEST AL, imm8 (A8) differ in it alone, and so do
 // JMP rel32 (E9) and TEST EAX, imm32 (A9): what is the distance to one is the operand of the
@@ -139,11 +139,12 @@ const (
 	OffSitesCount  = 16
 	OffSitesFlags  = 24
 
-	OffSiteWord   = 8
-	OffSiteOff    = 16
-	OffSiteOn     = 17
-	OffSiteFirst  = 18
-	OffSitePrefix = 19
+	OffSiteWord    = 8
+	OffSiteOff     = 16
+	OffSiteOn      = 17
+	OffSiteFirst   = 18
+	OffSitePrefix  = 19
+	OffSiteOperand = 20
 
 	SitesNoWatch = 1 // do not watch for kernel tracers
 

@@ -17,9 +17,25 @@ func codeAt(at uintptr) code { return *(*code)(address(at)) }
 // bytes returns what to store.
 func (c code) bytes() []byte { return []byte{byte(c)} }
 
-// whole reports whether the instruction begins as link left it: a breakpoint, or a uprobe, is on its first byte.
+// whole reports whether the instruction is as link left it, but for what it is switched by. A breakpoint can be
+// on its prefix, where debuggers put one for the line, or in its operand, with which no jump is to be made.
 func (s *site) whole() bool {
-	return !s.prefixed || codeAt(s.at-1) == markerabi.SitePrefix
+	if s.prefixed && codeAt(s.at-1) != markerabi.SitePrefix {
+		return false
+	}
+	for i, want := range s.operand[:s.operandSize()] {
+		if codeAt(s.at+1+uintptr(i)) != code(want) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *site) operandSize() uintptr {
+	if s.on == markerabi.JumpShort || s.on == markerabi.TestShort {
+		return 1
+	}
+	return 4
 }
 
 // decodeCodes returns what the site table says of a site: off, on, and which the file has.

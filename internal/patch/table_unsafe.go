@@ -24,7 +24,8 @@ type site struct {
 	at      uintptr
 	off, on code
 
-	prefixed bool // the instruction begins before it
+	operand  [4]byte // what follows it in the instruction
+	prefixed bool    // the instruction begins before it
 }
 
 // readTable returns the words of the table that link left in the program's file, in the order
@@ -42,9 +43,9 @@ func readTable() (words []word, flags uint64, err error) {
 	for ; len(sites) >= markerabi.SiteSize; sites = sites[markerabi.SiteSize:] {
 		armed := uintptr(le.Uint64(sites[markerabi.OffSiteWord:])) + moved
 		off, on, first := decodeCodes(sites)
-		s := site{uintptr(le.Uint64(sites)) + moved, off, on, sites[markerabi.OffSitePrefix] != 0}
+		s := site{uintptr(le.Uint64(sites)) + moved, off, on, [4]byte(sites[markerabi.OffSiteOperand:]), sites[markerabi.OffSitePrefix] != 0}
 		n := len(words)
-		if !text.Holds(s.at-1, 1+unsafe.Sizeof(s.off)) || !data.Holds(armed, 4) || armed%4 != 0 || n > 0 && armed < words[n-1].address() {
+		if !text.Holds(s.at-1, 1+unsafe.Sizeof(s.off)+s.operandSize()) || !data.Holds(armed, 4) || armed%4 != 0 || n > 0 && armed < words[n-1].address() {
 			return nil, 0, &failure{"its site table is damaged: it names " + hex(s.at) + " and " + hex(armed), nil}
 		}
 		if n == 0 || armed != words[n-1].address() {

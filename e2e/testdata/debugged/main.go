@@ -50,7 +50,9 @@ func main() {
 }
 
 //go:noinline
-func pass(n int) { hit.Mark(n) }
+func pass(n int) {
+	hit.Mark(n) // a line of its own
+}
 
 //go:noinline
 func done() {}
