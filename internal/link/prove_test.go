@@ -326,11 +326,11 @@ func goesOn(t *testing.T, f *function, p *pattern, s *siteOf, text []byte, live 
 	if live != p.jumpsWhenOff {
 		to, _ = f.targetOf(p.jump)
 	}
-	behind := 0
+	behind := to
 	if p.behind != nil && !live {
 		behind, _ = f.targetOf(p.behind)
 	}
-	if at != to && (behind == 0 || at != behind) || !bytes.Equal(executed, want) {
+	if at != to && at != behind || !bytes.Equal(executed, want) {
 		t.Fatalf("live %t: goes on at %d, want %d, having executed %x, want %x: %x, rewritten %x", live, at, to, executed, want, f.text, text)
 	}
 }
