@@ -111,7 +111,10 @@ func TestCapabilities(t *testing.T) {
 		{"stat --follow -- ./allkinds", both, counts},
 		{"trace -- ./allkinds", both, events},
 		{"trace --where i<0 kinds:signed -- ./allkinds", both, events},
+		{"stat --refcount=user -- ./allkinds", both, counts},
+		{"latency kinds:none kinds:eight -- ./allkinds", both, `^1 pair  `},
 		{"stat -d 100ms -p " + own, both, attached},
+		{"stat --refcount=user -d 100ms -p " + own, both, attached},
 		{"trace -d 100ms -p " + own, both, attached},
 		{"stat -d 100ms ./allkinds", both, attached},
 		{"stat -p " + deleted, both, `!reading /\S+/deleted \(not in the file system any more\): permission denied: missing CAP_CHECKPOINT_RESTORE`},
@@ -125,8 +128,10 @@ func TestCapabilities(t *testing.T) {
 			works(t, cmd, test.want)
 		}
 	}
-	refuses(t, as(dir, nobody, both, "./waymark", "probe", "add", "./allkinds"), "defining events: permission denied",
-		"tracefs is root's: run it as root")
+	for args, op := range map[string]string{"add ./allkinds": "defining events", "list": "reading uprobe events", "del sdt_kinds:none": "reading uprobe events"} {
+		refuses(t, as(dir, nobody, both, "./waymark", append([]string{"probe"}, strings.Fields(args)...)...), op+": permission denied",
+			"tracefs is root's: run it as root")
+	}
 
 	// Newer kernels show the mappings of others to CAP_PERFMON, older ones to CAP_SYS_PTRACE only.
 	out, err := as(dir, nobody, both, "./waymark", "stat", "-d", "100ms", "-p", others).CombinedOutput()
