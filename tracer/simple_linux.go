@@ -308,7 +308,13 @@ func (s *simpleFile) nameFunctions(markers []*Marker) {
 	if files == nil {
 		return
 	}
-	functions, err := s.enclosing(files)
+	if s.info == nil {
+		if !errors.Is(s.err, ErrNoDebug) {
+			s.file.Problems = append(s.file.Problems, s.err)
+		}
+		return
+	}
+	functions, err := enclosing.In(s.info, files)
 	if err != nil {
 		s.file.Problems = append(s.file.Problems, err)
 		return
@@ -318,22 +324,6 @@ func (s *simpleFile) nameFunctions(markers []*Marker) {
 			m.Simple.Function = functions.Of(s.records[i].File, s.records[i].Line)
 		}
 	}
-}
-
-// enclosing reads the functions of some source files.
-func (s *simpleFile) enclosing(files []string) (*enclosing.Functions, error) {
-	if s.info == nil {
-		return enclosing.Read(pathOf(s.f), files)
-	}
-	entries, err := s.info.Section("info")
-	if err != nil {
-		return nil, err
-	}
-	lines, err := s.info.LineSections()
-	if err != nil {
-		return nil, err
-	}
-	return enclosing.In(s.info.Data, lines, uint64(len(entries)), files)
 }
 
 // resolve reads the marker's file again, and returns the marker with more fields.

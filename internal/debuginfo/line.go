@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"errors"
 	"io"
+	"iter"
 	"path/filepath"
 )
 
@@ -32,6 +33,17 @@ func (t *Lines) Name(file int) string {
 		return t.Names[i]
 	}
 	return ""
+}
+
+// Numbers yields the unit's number of each file that was asked for, with its name.
+func (t *Lines) Numbers() iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for number, i := range t.files {
+			if !yield(number, t.Names[i]) {
+				return
+			}
+		}
+	}
 }
 
 // maxRows bounds the rows that are kept of one unit.

@@ -48,7 +48,7 @@ func (f *File) Origin(e *dwarf.Entry, a dwarf.Attr) any {
 		if !ok {
 			return nil
 		}
-		next, err := f.entry(at)
+		next, err := f.EntryAt(at)
 		if err != nil {
 			return nil
 		}
@@ -96,7 +96,7 @@ func (f *File) Functions(u *Unit, compile *dwarf.Entry, addresses []uint64) (fou
 	declared = map[Declared]bool{}
 	outer := 0         // the depth of the function around, 0 for none
 	var stack []*Scope // by depth; nil where nothing is of interest
-	err = f.walk(u, func(n *node, depth int) error {
+	err = f.Walk(u, func(n *Node, depth int) error {
 		if depth > maxNesting {
 			return nil
 		}
@@ -109,17 +109,17 @@ func (f *File) Functions(u *Unit, compile *dwarf.Entry, addresses []uint64) (fou
 		}
 		var s *Scope
 		var err error
-		switch around := stack[depth-1]; n.tag {
+		switch around := stack[depth-1]; n.Tag {
 		case dwarf.TagFormalParameter, dwarf.TagVariable:
 			if around != nil && around.hasAny(addresses) {
 				var e *dwarf.Entry
-				if e, err = f.entry(n.offset); err == nil {
+				if e, err = f.EntryAt(n.Offset); err == nil {
 					around.Variables = append(around.Variables, e)
 				}
 			}
 		case dwarf.TagSubprogram:
-			if n.hasDeclared && outer == 0 {
-				declared[n.declared] = true
+			if n.HasDeclared && outer == 0 {
+				declared[n.Declared] = true
 			}
 			if outer == 0 {
 				outer = depth
@@ -149,11 +149,11 @@ func (s *Scope) hasAny(sorted []uint64) bool {
 }
 
 // scope returns the scope of an entry, nil when it has no code.
-func (f *File) scope(u *Unit, compile *dwarf.Entry, n *node, parent *Scope, sorted []uint64) (*Scope, error) {
-	if !n.code {
+func (f *File) scope(u *Unit, compile *dwarf.Entry, n *Node, parent *Scope, sorted []uint64) (*Scope, error) {
+	if !n.Code {
 		return nil, nil
 	}
-	e, err := f.entry(n.offset)
+	e, err := f.EntryAt(n.Offset)
 	if err != nil {
 		return nil, err
 	}

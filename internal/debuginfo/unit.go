@@ -76,7 +76,7 @@ func unit(info []byte, at int) (u Unit, err error) {
 
 // Entry returns the entry of the unit itself.
 func (f *File) Entry(u *Unit) (*dwarf.Entry, error) {
-	return f.entry(u.First)
+	return f.EntryAt(u.First)
 }
 
 // Header is where the unit begins: what offsets within it are relative to.

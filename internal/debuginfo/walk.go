@@ -5,22 +5,24 @@ import (
 	"fmt"
 )
 
-// node is what a walk tells of an entry. Data has the rest of it, at its offset.
-type node struct {
-	offset   dwarf.Offset
-	tag      dwarf.Tag
-	children bool
-	code     bool     // it has an address, or ranges of them
-	declared Declared // of a function
-	// hasDeclared says that it has both.
-	hasDeclared bool
+// Node is what a walk tells of an entry. Data has the rest of it, at its offset.
+type Node struct {
+	Offset   dwarf.Offset
+	Tag      dwarf.Tag
+	Children bool
+	Code     bool     // it has an address, or ranges of them
+	Declared Declared // of a function: where the source says it begins
+	// HasDeclared says that it says both.
+	HasDeclared bool
+	// Within is set by the visitor of a type that wants what is in it.
+	Within bool
 }
 
-// walk calls visit for every entry of a unit behind its first, with the depth that it is at: 1
+// Walk calls visit for every entry of a unit behind its first, with the depth that it is at: 1
 // for the unit's children. What is in types is left out where it is known where they end: it is half of
 // what a C++ program has, and functions in it are declarations. n is the visitor's until it returns.
-// A walk costs some 20 ns an entry, and no memory.
-func (f *File) walk(u *Unit, visit func(n *node, depth int) error) error {
+// A walk takes some 20 ns an entry, and no memory.
+func (f *File) Walk(u *Unit, visit func(n *Node, depth int) error) error {
 	info, err := f.Section("info")
 	if err != nil {
 		return err
@@ -30,7 +32,7 @@ func (f *File) walk(u *Unit, visit func(n *node, depth int) error) error {
 		return err
 	}
 	b := &Buffer{Data: info[:u.End], At: int(u.First)}
-	var n node
+	var n Node
 	for depth := 0; b.Len() > 0; {
 		at := b.At
 		code := b.Uleb()
@@ -44,7 +46,7 @@ func (f *File) walk(u *Unit, visit func(n *node, depth int) error) error {
 		if a == nil {
 			return fmt.Errorf("entry at %#x: no abbreviation has the code %d", at, code)
 		}
-		n = node{offset: dwarf.Offset(at), tag: a.tag, children: a.children, code: a.code}
+		n = Node{Offset: dwarf.Offset(at), Tag: a.tag, Children: a.children, Code: a.code}
 		sibling, err := n.read(u, table, a, b)
 		if err != nil {
 			return fmt.Errorf("entry at %#x: %w", at, err)
@@ -57,7 +59,7 @@ func (f *File) walk(u *Unit, visit func(n *node, depth int) error) error {
 		switch {
 		case !a.children && depth == 0:
 			return nil
-		case a.children && depth > 0 && isType(a.tag) && sibling >= b.At && sibling < int(u.End):
+		case a.children && depth > 0 && isType(a.tag) && !n.Within && sibling >= b.At && sibling < int(u.End):
 			b.At = sibling
 		case a.children:
 			depth++
@@ -67,7 +69,7 @@ func (f *File) walk(u *Unit, visit func(n *node, depth int) error) error {
 }
 
 // read reads the values of an entry. sibling is where the next one at its depth is, 0 if it does not say.
-func (n *node) read(u *Unit, t *abbreviations, a *abbreviation, b *Buffer) (sibling int, err error) {
+func (n *Node) read(u *Unit, t *abbreviations, a *abbreviation, b *Buffer) (sibling int, err error) {
 	has := 0
 	for i := range a.steps {
 		s := &a.steps[i]
@@ -81,14 +83,14 @@ func (n *node) read(u *Unit, t *abbreviations, a *abbreviation, b *Buffer) (sibl
 		case dwarf.AttrSibling:
 			sibling = int(min(t.reference(b, s, u), uint64(u.End)))
 		case dwarf.AttrDeclFile:
-			n.declared.File = t.number(b, s)
+			n.Declared.File = t.number(b, s)
 			has++
 		case dwarf.AttrDeclLine:
-			n.declared.Line = t.number(b, s)
+			n.Declared.Line = t.number(b, s)
 			has++
 		}
 	}
-	n.hasDeclared = has == 2
+	n.HasDeclared = has == 2
 	return sibling, b.Err
 }
 
@@ -130,8 +132,8 @@ func isType(t dwarf.Tag) bool {
 	return t == dwarf.TagStructType || t == dwarf.TagClassType || t == dwarf.TagUnionType || t == dwarf.TagEnumerationType
 }
 
-// entry returns the entry at an offset.
-func (f *File) entry(at dwarf.Offset) (*dwarf.Entry, error) {
+// EntryAt returns the entry at an offset.
+func (f *File) EntryAt(at dwarf.Offset) (*dwarf.Entry, error) {
 	r := f.Data.Reader()
 	r.Seek(at)
 	e, err := r.Next()

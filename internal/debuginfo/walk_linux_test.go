@@ -57,9 +57,9 @@ func sameWalk(t *testing.T, path string) (total int) {
 	defer f.Close()
 	for i := range f.Units {
 		u := &f.Units[i]
-		var got []node
+		var got []Node
 		var depths []int
-		err := f.walk(u, func(n *node, depth int) error {
+		err := f.Walk(u, func(n *Node, depth int) error {
 			got, depths = append(got, *n), append(depths, depth)
 			return nil
 		})
@@ -81,7 +81,7 @@ func sameWalk(t *testing.T, path string) (total int) {
 }
 
 // oracle has debug/dwarf read a unit.
-func oracle(t *testing.T, f *File, u *Unit) (nodes []node, depths []int) {
+func oracle(t *testing.T, f *File, u *Unit) (nodes []Node, depths []int) {
 	r := f.Data.Reader()
 	r.Seek(u.First)
 	for depth := 0; ; {
@@ -99,11 +99,11 @@ func oracle(t *testing.T, f *File, u *Unit) (nodes []node, depths []int) {
 			continue
 		}
 		if depth > 0 {
-			n := node{offset: e.Offset, tag: e.Tag, children: e.Children, code: e.Val(dwarf.AttrLowpc) != nil || e.Val(dwarf.AttrRanges) != nil}
+			n := Node{Offset: e.Offset, Tag: e.Tag, Children: e.Children, Code: e.Val(dwarf.AttrLowpc) != nil || e.Val(dwarf.AttrRanges) != nil}
 			if e.Tag == dwarf.TagSubprogram {
 				file, hasFile := e.Val(dwarf.AttrDeclFile).(int64)
 				line, hasLine := e.Val(dwarf.AttrDeclLine).(int64)
-				n.declared, n.hasDeclared = Declared{file, line}, hasFile && hasLine
+				n.Declared, n.HasDeclared = Declared{file, line}, hasFile && hasLine
 			}
 			nodes, depths = append(nodes, n), append(depths, depth)
 		}

@@ -3,19 +3,11 @@ package enclosing
 
 import (
 	"debug/dwarf"
-	"debug/elf"
-	"errors"
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
 )
-
-// maxDebug bounds the debugging information that is read, uncompressed, in bytes.
-const maxDebug uint64 = 2 << 30
 
 // Functions are the functions of some source files.
 type Functions struct {
@@ -24,7 +16,7 @@ type Functions struct {
 	// defines a lambda's outside, but a line in it is in the function around.
 	members []member
 	local   map[dwarf.Offset]bool
-	lines   debuginfo.LineSections
+	info    *debuginfo.File
 }
 
 type member struct {
@@ -45,63 +37,23 @@ type source struct {
 	rows      []int          // the lines that have code, sorted
 }
 
-// Read reads what an ELF file knows about the named source files. A name is taken as the
-// compiler was given it: relative to the directory in which that ran. A file without
-// debugging information knows nothing, and that is no error.
-func Read(path string, files []string) (*Functions, error) {
-	r, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	f, err := read(r, files)
-	if err != nil {
-		return nil, fmt.Errorf("reading the debugging information of %s: %w", path, err)
-	}
-	return f, nil
+// In reads what debugging information that is open knows about the named source files. Their units are
+// gone over, entry by entry, and no others. A name is taken as the compiler was given it: relative to the
+// directory in which that ran.
+func In(info *debuginfo.File, files []string) (f *Functions, err error) {
+	err = debuginfo.Guard(func() error {
+		f, err = in(info, files)
+		return err
+	})
+	return f, err
 }
 
-func read(at io.ReaderAt, files []string) (f *Functions, err error) {
-	defer func() { // debug/elf and debug/dwarf are not hardened, by their own words
-		if r := recover(); r != nil {
-			f, err = nil, fmt.Errorf("%v", r)
-		}
-	}()
-	file, err := elf.NewFile(at)
-	if err != nil {
-		return nil, err
-	}
-	size := uint64(0)
-	for _, s := range file.Sections {
-		if s.Type != elf.SHT_NOBITS && s.Flags&elf.SHF_ALLOC == 0 {
-			if size += s.Size; s.Size > maxDebug || size > maxDebug {
-				return nil, fmt.Errorf("more than %d bytes", maxDebug)
-			}
-		}
-	}
-	info := file.Section(".debug_info")
-	if info == nil {
-		return &Functions{}, nil
-	}
-	data, err := file.DWARF()
-	if err != nil {
-		return nil, err
-	}
-	lines, err := debuginfo.ReadLineSections(file)
-	if err != nil {
-		return nil, err
-	}
-	return In(data, lines, info.Size, files)
-}
-
-// In reads what debugging information that is open knows about the named source files. size is
-// that of .debug_info, in bytes. It panics where package dwarf does.
-func In(data *dwarf.Data, lines debuginfo.LineSections, size uint64, files []string) (*Functions, error) {
-	f := &Functions{files: make(map[string]*source), local: make(map[dwarf.Offset]bool), lines: lines}
+func in(info *debuginfo.File, files []string) (*Functions, error) {
+	f := &Functions{files: make(map[string]*source), local: make(map[dwarf.Offset]bool), info: info}
 	for _, name := range files {
 		f.files[filepath.Clean(name)] = &source{functions: make(map[int]string)}
 	}
-	if err := f.read(data, size); err != nil {
+	if err := f.read(); err != nil {
 		return nil, err
 	}
 	for _, m := range f.members {
@@ -142,52 +94,62 @@ func (f *Functions) Of(file string, line int) string {
 	return s.functions[s.starts[i]]
 }
 
-// read goes through all entries. It skips none: Reader.SkipChildren calls itself for every
-// level, and hostile entries nest as deep as the file is long. Nor does it trust the reader to
-// come to an end, which fuzzing showed that it does not always (Go 1.26.8): size is how many
-// bytes of entries there are, and each has one at least.
-func (f *Functions) read(data *dwarf.Data, size uint64) error {
+// read goes over the units that know the files.
+func (f *Functions) read() error {
 	tables := make(map[int64][]*source) // each is read once, however many units share it
-	r := data.Reader()
-	var sources []*source // of the current unit, by its numbers of files
-	depth, outer := 0, -1 // outer is the depth of the function that surrounds this entry
-	for range size + 1 {
-		e, err := r.Next()
-		if err != nil || e == nil {
+	for i := range f.info.Units {
+		u := &f.info.Units[i]
+		e, err := f.info.Entry(u)
+		if err != nil {
 			return err
 		}
-		switch {
-		case e.Tag == 0:
-			if depth--; depth <= outer {
-				outer = -1
-			}
-			continue
-		case e.Tag == dwarf.TagCompileUnit:
-			at, _ := e.Val(dwarf.AttrStmtList).(int64)
-			known := false
-			if sources, known = tables[at]; !known {
-				if sources, err = f.unit(data, e); err != nil {
-					return err
-				}
-				tables[at] = sources
-			}
-			depth, outer = 0, -1
-		case e.Tag == dwarf.TagSubprogram && outer >= 0 && sources != nil:
-			f.local[e.Offset] = true
-		case e.Tag == dwarf.TagSubprogram && sources != nil:
-			f.function(data, e, sources)
-			if e.Children {
-				outer = depth
-			}
-		}
-		next, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset)
-		if ok && outer < 0 && e.Children && (e.Tag == dwarf.TagStructType || e.Tag == dwarf.TagClassType) && next > e.Offset && uint64(next) < size {
-			r.Seek(next) // half of what a C++ program has: member functions are defined outside
+		at, ok := e.Val(dwarf.AttrStmtList).(int64)
+		if e.Tag != dwarf.TagCompileUnit || !ok {
 			continue
 		}
-		if e.Children {
-			depth++
+		sources, known := tables[at]
+		if !known {
+			if sources, err = f.sources(e); err != nil {
+				return err
+			}
+			tables[at] = sources
 		}
+		if sources == nil {
+			continue
+		}
+		if err := f.unit(u, sources); err != nil {
+			return err
+		}
+		f.info.Release()
 	}
-	return errors.New("its entries have no end")
+	return nil
+}
+
+// unit notes the functions of a unit.
+func (f *Functions) unit(u *debuginfo.Unit, sources []*source) error {
+	outer := 0 // the depth of the function around, 0 for none
+	return f.info.Walk(u, func(n *debuginfo.Node, depth int) error {
+		if depth <= outer {
+			outer = 0
+		}
+		n.Within = outer > 0 // what a lambda is
+		if n.Tag != dwarf.TagSubprogram {
+			return nil
+		}
+		if outer > 0 {
+			f.local[n.Offset] = true
+			return nil
+		}
+		if n.Children {
+			outer = depth
+		}
+		if d := n.Declared; n.HasDeclared && (d.File < 0 || d.File >= int64(len(sources)) || sources[d.File] == nil) {
+			return nil
+		}
+		e, err := f.info.EntryAt(n.Offset)
+		if err == nil {
+			f.function(e, sources)
+		}
+		return err
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waymark-trace/waymark/internal/debuginfo"
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
@@ -56,10 +57,19 @@ func TestOf(t *testing.T) {
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			f, err := Read(filepath.Join(dir, "a.out"), []string{"./a.cc", "other.cc"})
+			data, err := os.ReadFile(filepath.Join(dir, "a.out"))
 			if err != nil {
 				t.Fatal(err)
 			}
+			info, err := debuginfo.Open(bytes.NewReader(data), "a.out")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := In(info, []string{"./a.cc", "other.cc"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer info.Close()
 			for line, name := range want {
 				// No other function may be named, and none is needed where no code of the line is left.
 				if got := f.Of("./a.cc", line); got != name && !(got == "" && (name == "dropped" || name == "unused" || !strings.Contains(flags, "-O0"))) {
@@ -92,20 +102,14 @@ func FuzzRead(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		functions, err := read(bytes.NewReader(data), []string{"a.cc"})
-		if err == nil {
+		info, err := debuginfo.Open(bytes.NewReader(data), "a.o")
+		if err != nil {
+			return
+		}
+		defer info.Close()
+		if functions, err := In(info, []string{"a.cc"}); err == nil {
 			functions.Of("a.cc", 1)
 			functions.Of("a.cc", 3)
 		}
 	})
-}
-
-func TestStripped(t *testing.T) {
-	f, err := Read("/bin/true", []string{"true.c"})
-	if err != nil || f.Of("true.c", 1) != "" {
-		t.Error(err)
-	}
-	if _, err := Read("enclosing.go", nil); err == nil {
-		t.Error("read a text file")
-	}
 }

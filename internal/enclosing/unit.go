@@ -2,54 +2,36 @@ package enclosing
 
 import (
 	"debug/dwarf"
-	"errors"
-	"io"
-	"path/filepath"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
 )
 
-// unit returns the sources among the files of a compilation unit, nil when there are none.
-func (f *Functions) unit(data *dwarf.Data, e *dwarf.Entry) ([]*source, error) {
-	lines, err := debuginfo.LineReader(data, f.lines, e)
+// sources returns the sources among the files of a compilation unit, nil when there are none.
+func (f *Functions) sources(e *dwarf.Entry) ([]*source, error) {
+	lines, err := f.info.Lines(e, func(path string) (string, bool) { return path, f.files[path] != nil })
 	if err != nil || lines == nil {
 		return nil, err
 	}
-	dir, _ := e.Val(dwarf.AttrCompDir).(string)
+	err = lines.Read(func(r debuginfo.Row) bool {
+		if r.File >= 0 && !r.End {
+			s := f.files[lines.Names[r.File]]
+			if len(s.rows) == 0 || s.rows[len(s.rows)-1] != int(r.Line) {
+				s.rows = append(s.rows, int(r.Line))
+			}
+		}
+		return false
+	})
 	var sources []*source
-	named := make(map[string]*source)
-	for i, file := range lines.Files() {
-		if file == nil {
-			continue
-		}
-		s := f.files[filepath.Clean(file.Name)]
-		if rel, err := filepath.Rel(dir, file.Name); s == nil && err == nil {
-			s = f.files[rel]
-		}
-		if s != nil {
-			sources = append(sources, make([]*source, i+1-len(sources))...)
-			sources[i], named[file.Name] = s, s
-		}
+	for number, name := range lines.Numbers() {
+		sources = append(sources, make([]*source, max(0, number+1-len(sources)))...)
+		sources[number] = f.files[name]
 	}
-	if sources == nil {
-		return sources, nil
-	}
-	for {
-		var row dwarf.LineEntry
-		if err := lines.Next(&row); errors.Is(err, io.EOF) {
-			return sources, nil
-		} else if err != nil {
-			return nil, err
-		}
-		if s := named[row.File.Name]; s != nil && !row.EndSequence && (len(s.rows) == 0 || s.rows[len(s.rows)-1] != row.Line) {
-			s.rows = append(s.rows, row.Line)
-		}
-	}
+	return sources, err
 }
 
 // function notes where a function is declared. The definition of a member function may leave
 // what its class said to the class.
-func (f *Functions) function(data *dwarf.Data, e *dwarf.Entry, sources []*source) {
+func (f *Functions) function(e *dwarf.Entry, sources []*source) {
 	if declared, _ := e.Val(dwarf.AttrDeclaration).(bool); declared {
 		return
 	}
@@ -58,10 +40,8 @@ func (f *Functions) function(data *dwarf.Data, e *dwarf.Entry, sources []*source
 	name, hasName := e.Val(dwarf.AttrName).(string)
 	at, isMember := e.Val(dwarf.AttrSpecification).(dwarf.Offset)
 	if isMember {
-		r := data.Reader()
-		r.Seek(at)
-		class, err := r.Next()
-		if err != nil || class == nil {
+		class, err := f.info.EntryAt(at)
+		if err != nil {
 			return
 		}
 		if !hasFile {

@@ -152,6 +152,7 @@ func (s *search) byLines() error {
 		if err := s.unit(u, e, lines, candidates); err != nil {
 			return err
 		}
+		s.f.Release()
 	}
 	return nil
 }
