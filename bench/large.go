@@ -10,7 +10,7 @@ import (
 // How large a program is made: with these, more than 100 MB.
 const (
 	largeUnits    = 20 // copies of bench/c/large.cc
-	largePackages = 54
+	largePackages = 45
 	largeTypes    = 40 // in each package
 )
 

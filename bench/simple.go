@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-const largeRounds = 3
+const largeRounds = 2
 
 // simple measures how long it takes to list the simple markers of large programs, which has no index
 // that could be kept, and beside it what readelf and gdb do to tell the same.
@@ -57,6 +57,7 @@ type timed struct {
 func (c config) listed(kind, waymark, file, line string) []result {
 	results := c.timed([]timed{
 		{kind + ", waymark list --simple", file, []string{waymark, "list", "--simple", file}},
+		{kind + ", waymark list --simple -v", file, []string{waymark, "list", "--simple", "-v", file}},
 		{kind + ", readelf, all lines decoded", file, []string{"readelf", "--debug-dump=decodedline", file}},
 		{kind + ", gdb, info scope at one line", file, []string{"gdb", "-nx", "-batch", "-ex", "info scope " + line, file}},
 	})
