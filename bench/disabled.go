@@ -26,7 +26,7 @@ var disabledLoops = []struct {
 	{name: "cold: copy 8 × 512, 8 markers", loop: "coldParts8", to: "cold: copy 8 × 512", cold: true},
 }
 
-// disabled measures markers that nobody looks at, generic and optimized, and those of C.
+// disabled measures markers that nobody looks at, generic and optimized, what the code around them costs, and those of C.
 func disabled(c config) ([]result, error) {
 	return withSubjects(func(s *subjects) ([]result, error) {
 		var loops []*loop
@@ -34,8 +34,9 @@ func disabled(c config) ([]result, error) {
 			if d.cold && !canLink {
 				continue
 			}
-			for _, p := range s.all() {
+			for _, p := range append(s.all(), s.blank) {
 				switch {
+				case p == nil, p == s.blank && d.cold:
 				case !d.plain:
 					loops = append(loops, &loop{name: d.name + ", " + p.kind, in: p, loop: d.loop, to: d.to, over: d.to, slow: d.cold})
 				case p == s.generic:

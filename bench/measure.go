@@ -115,7 +115,9 @@ func results(loops []*loop) (all []result, err error) {
 		if base := byName[l.to]; base != nil {
 			r.RatioTo, r.Ratio = l.to, round(median(divide(l.times, base.times)))
 			if len(l.places[0]) > 1 && len(base.places[0]) > 1 {
-				r.Place = round(l.medianPlace() / base.medianPlace())
+				places, basePlaces := l.relative(base), base.relative(base)
+				r.Ratio = round(mean(places) / mean(basePlaces))
+				r.Place = round(median(places) / median(basePlaces))
 			}
 		}
 		all = append(all, r)
@@ -132,17 +134,19 @@ func results(loops []*loop) (all []result, err error) {
 	return all, err
 }
 
-// medianPlace returns what the median of the copies takes, each by the median of its rounds.
-func (l *loop) medianPlace() float64 {
-	var medians []float64
-	for i := range l.places[0] {
+// relative returns for each of the copies the median of its rounds, each as a multiple of what the median copy
+// of the loop to which it is compared took in the same round: the machine's speed is the same for both, and what
+// interrupts one copy in one round does not count.
+func (l *loop) relative(base *loop) []float64 {
+	places := make([]float64, len(l.places[0]))
+	for i := range places {
 		var rounds []float64
-		for _, times := range l.places {
-			rounds = append(rounds, times[i])
+		for r, times := range l.places[:min(len(l.places), len(base.places))] {
+			rounds = append(rounds, times[i]/median(base.places[r]))
 		}
-		medians = append(medians, median(rounds))
+		places[i] = median(rounds)
 	}
-	return median(medians)
+	return places
 }
 
 // addedColumn is what one pass adds to the same loop without it.

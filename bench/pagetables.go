@@ -6,7 +6,7 @@ import (
 )
 
 // columns are the forms of markers of the first table.
-var columns = []string{"generic", "optimized", "C, sdt.h nop", "C, sdt.h semaphore", "C, LTTng-UST"}
+var columns = []string{"generic", "optimized", "sites as NOPs", "C, sdt.h nop", "C, sdt.h semaphore", "C, LTTng-UST"}
 
 // disabledTable has a line for each loop and a column for each form of marker.
 func disabledTable(all figures) string {
@@ -91,6 +91,17 @@ func placeOf(name string) func(figures) (float64, bool) {
 	}
 }
 
+// overBlank returns the ratio of the median place to that of the same code with NOPs for its sites.
+func overBlank(name string) func(figures) (float64, bool) {
+	return func(all figures) (float64, bool) {
+		o, b := all.get("disabled", name+", optimized"), all.get("disabled", name+", sites as NOPs")
+		if o.Place == nil || b.Place == nil || *b.Place <= 0 {
+			return 0, false
+		}
+		return *o.Place / *b.Place, true
+	}
+}
+
 // addedOf returns what optimized sites add, by what generic ones do.
 func addedOf(name string) func(figures) (float64, bool) {
 	return func(all figures) (float64, bool) {
@@ -107,8 +118,10 @@ var bars = []bar{
 	{"the same at the median place", 1.02, placeOf("empty loop, 1 marker")},
 	{"eight sites between dependent work, to the work without", 1.005, ratioOf("8 steps of work, 8 markers")},
 	{"the same at the median place", 1.005, placeOf("8 steps of work, 8 markers")},
+	{"the same, to the work with NOPs for the sites' bytes", 1.005, overBlank("8 steps of work, 8 markers")},
 	{"one site in a loop that copies 4096 bytes, to the loop without", 1.005, ratioOf("copy 4096, 1 marker")},
 	{"the same at the median place", 1.005, placeOf("copy 4096, 1 marker")},
+	{"the same, to the loop with NOPs for the site's bytes", 1.005, overBlank("copy 4096, 1 marker")},
 	{"eight sites and nothing else: added time, to generic sites'", 0.8, addedOf("empty loop, 8 markers")},
 	{"eight sites, armed words in no cache: added time, to generic sites'", 0.5, addedOf("cold: 8 markers")},
 	{"the same between copies of 512 bytes", 0.5, addedOf("cold: copy 8 × 512, 8 markers")},

@@ -26,12 +26,13 @@ type subject struct {
 	hz   float64
 }
 
-// subjects are bench/loops, the same build linked in two ways. On platforms without link there is
-// one of them, which is generic as well.
+// subjects are bench/loops, the same build linked in two ways, and without what the second made of its
+// sites. On platforms without link there is one of them, which is generic as well.
 type subjects struct {
 	dir       string
 	generic   *subject
 	optimized *subject // nil for none
+	blank     *subject // nil for none
 	report    *link.Report
 }
 
@@ -85,7 +86,12 @@ func startSubjects(dir string) (s *subjects, err error) {
 			s.generic = started
 		}
 	}
-	return s, nil
+	path := filepath.Join(dir, "loops-blank")
+	if err := blankSites(filepath.Join(dir, "loops-optimized"), path); err != nil {
+		return nil, err
+	}
+	s.blank, err = startSubject("sites as NOPs", path)
+	return s, err
 }
 
 const canLink = runtime.GOOS == "linux" && runtime.GOARCH == "amd64"
@@ -113,7 +119,7 @@ func newSubject(kind string, t *target) (*subject, error) {
 }
 
 func (s *subjects) stop() {
-	for _, p := range []*subject{s.generic, s.optimized} {
+	for _, p := range []*subject{s.generic, s.optimized, s.blank} {
 		if p != nil {
 			p.target.stop()
 		}
