@@ -136,6 +136,17 @@ func TestRingsFit(t *testing.T) {
 	_, err = a.StartSession(&tracer.SessionOptions{Name: "box", Flight: true, Size: 8 << 20})
 	must(t, err)
 	must(t, a.StopSession("box"))
+	// Who asks for no size gets what there is room for.
+	_, join = peer.MemoryCgroup(t, 32<<20)
+	small := run(t, []string{"sh", "-c", join + ` && exec "$0"`})
+	small.ask("look")
+	target, markers := found(t, small)
+	tr, err := tracer.Trace(target, markers, nil)
+	must(t, err)
+	if n := tr.Buffer(); n < 256<<10 || n >= 16<<20 {
+		t.Errorf("rings of %d bytes in a cgroup of 32 MiB", n)
+	}
+	must(t, tr.Close())
 	if s := p.ask("mark 10"); s.Armed {
 		t.Errorf("%+v", s)
 	}

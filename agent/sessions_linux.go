@@ -72,7 +72,8 @@ func (ss *sessions) start(self rundir.Process, c *client, r wire.Session) (*sess
 	if !ok {
 		return nil, nil, refuse(wire.BadRequest, "there is no mode %.80q", r.Mode)
 	}
-	if r.Size == 0 {
+	usual := r.Size == 0
+	if usual {
 		r.Size = mode.size
 	}
 	if r.Size < 0 || r.MaxString < 0 || r.MaxString > maxText {
@@ -98,6 +99,9 @@ func (ss *sessions) start(self rundir.Process, c *client, r wire.Session) (*sess
 	}
 	if err := ss.open(self); err != nil {
 		return nil, nil, err
+	}
+	if usual {
+		r.Size = fitting(r.Size, ss.room())
 	}
 	s, f, err := ss.begin(c, r, mode.mode)
 	if err != nil && len(ss.all) == 0 {
@@ -154,6 +158,26 @@ func (ss *sessions) fits(size int64) error {
 	e := refuse(wire.Limited, "rings of %d bytes: of the memory of %s %d bytes are left, half of which may become rings", size, whose, left)
 	e.Hint = fmt.Sprintf("smaller rings: --flight %dK, or --buffer", max(left/2, 1<<10)>>10)
 	return e
+}
+
+// room returns how many bytes rings may take that nobody has asked for in particular, less than nothing where that is not known.
+func (ss *sessions) room() int64 {
+	left, _, err := headroom.Bytes()
+	if err != nil || !ss.dir.InMemory() {
+		return -1
+	}
+	return left / 2
+}
+
+// leastUsual is the least that a recording gets which asks for nothing in particular.
+const leastUsual = 256 << 10
+
+// fitting halves a size until there is room for it, as long as that makes sense.
+func fitting(size, room int64) int64 {
+	for room >= 0 && size > room && size > leastUsual {
+		size /= 2
+	}
+	return size
 }
 
 // explain turns what the recorder says into a refusal.

@@ -32,8 +32,12 @@ func newAgentEvents(t Target, markers []*Marker, o Options) (*agentEvents, error
 	if err := checkAgent(t, markers); err != nil {
 		return nil, err
 	}
+	size := int64(o.BufferSize)
+	if o.usual {
+		size = 0 // as much, or what there is room for
+	}
 	sessions, err := startSessions(t, markers, wire.Session{
-		Mode: wire.Discard, Size: int64(o.BufferSize), Where: o.Where, MaxString: o.MaxString,
+		Mode: wire.Discard, Size: size, Where: o.Where, MaxString: o.MaxString,
 	})
 	if err != nil {
 		return nil, err
@@ -157,6 +161,15 @@ func (a *agentEvents) lost() (sum uint64, err error) {
 func (a *agentEvents) filtered() (uint64, error) {
 	_, n, err := a.counts()
 	return n, err
+}
+
+// buffer returns the size of the smallest rings.
+func (a *agentEvents) buffer() int64 {
+	size := int64(1<<63 - 1)
+	for _, s := range a.sessions {
+		size = min(size, s.size)
+	}
+	return size
 }
 
 // ended is nil: whoever gave the processes sees them end.

@@ -16,6 +16,7 @@ type agentSession struct {
 	conn *agentConn
 	dir  *rundir.Dir // of the process's rings, to remove one that it has left
 	name string
+	size int64 // of its rings, in bytes
 }
 
 // startSession asks the agent of a process to record.
@@ -35,7 +36,7 @@ func startSession(pid int, r *wire.Session) (*agentSession, error) {
 		conn.close()
 		return nil, fmt.Errorf("the agent of process %d does not say what it records", pid)
 	}
-	s.name = a.Session.Name
+	s.name, s.size = a.Session.Name, a.Session.Size
 	if s.Reader, err = ring.Open(f); err != nil {
 		conn.close()
 		return nil, fmt.Errorf("reading what process %d records: %w", pid, err)

@@ -116,7 +116,7 @@ func (o *Options) orDefault() Options {
 	}
 	d.MaxString = min(d.MaxString, maxMaxString)
 	if d.BufferSize <= 0 {
-		d.BufferSize = defaultBufferSize
+		d.BufferSize, d.usual = defaultBufferSize, true
 	}
 	d.BufferSize = min(d.BufferSize, maxBufferSize)
 	if d.MaxKeys <= 0 {

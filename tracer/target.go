@@ -63,8 +63,9 @@ type Options struct {
 	// most 4096. Longer values are cut and say so.
 	MaxString int
 	// BufferSize is the size in bytes of the buffer between the kernel and this process,
-	// rounded up to a power of two, 0 for 16 MiB. Events that find it full are counted as lost.
+	// rounded up to a power of two, 0 for 16 MiB, or what Tracer.Buffer says. Events that find it full are counted as lost.
 	BufferSize int
+	usual      bool // BufferSize is the default
 	// UserCounters raises reference counters by writing to the memory of the processes, as is
 	// done on kernels before 4.20, which know none. It needs CAP_SYS_PTRACE.
 	UserCounters bool

@@ -57,6 +57,15 @@ func (t *Tracer) Read(ctx context.Context, e *Event) error {
 	return t.engine.next(ctx, e, &t.text)
 }
 
+// Buffer returns the size of the buffer, in bytes, where that can be less than what Options have: an agent that is asked for no size
+// in particular takes no more than half of the memory that its program has left. It is 0 with the kernel's engine.
+func (t *Tracer) Buffer() int64 {
+	if b, ok := t.engine.(interface{ buffer() int64 }); ok {
+		return b.buffer()
+	}
+	return 0
+}
+
 // Filtered returns how many hits so far Options.Where does not hold of.
 func (t *Tracer) Filtered() (uint64, error) { return t.engine.filtered() }
 

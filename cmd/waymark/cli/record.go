@@ -49,7 +49,7 @@ type recordOptions struct {
 }
 
 func newRecordCommand(env *Env) *cobra.Command {
-	o := recordOptions{max: 256, buffer: 16 << 20}
+	o := recordOptions{max: 256, buffer: usualBuffer}
 	cmd := &cobra.Command{
 		Use:     "record [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark record [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
 		Short:   "Record the hits of markers in a trace on disk",
@@ -92,6 +92,8 @@ func (o *recordOptions) check(cmd *cobra.Command) error {
 	if o.out == "" {
 		o.out = time.Now().Format("waymark-20060102-150405")
 	}
-	t := traceOptions{watchFlags: o.watchFlags, count: o.count, str: o.str, max: o.max}
-	return t.check(cmd)
+	t := traceOptions{watchFlags: o.watchFlags, count: o.count, str: o.str, max: o.max, buffer: o.buffer}
+	err := t.check(cmd)
+	o.buffer = t.buffer
+	return err
 }

@@ -74,8 +74,10 @@ func (s *session) sources(o *recordOptions) (all []recordSource, err error) {
 		case err != nil:
 			return err
 		case t.Engine == tracer.EngineAgent && o.count == 0:
+			s.noteBuffer(events, o.buffer)
 			all = append(all, &packedSource{kernelSource: kernelSource{events}})
 		case t.Engine == tracer.EngineAgent: // the first ones are wanted
+			s.noteBuffer(events, o.buffer)
 			all = append(all, agentSource{kernelSource{events}})
 		default:
 			all = append(all, kernelSource{events})
@@ -102,4 +104,14 @@ func (s *session) sources(o *recordOptions) (all []recordSource, err error) {
 		s.beside = append(s.beside, tracepointsText(kernel.Markers()))
 	}
 	return all, nil
+}
+
+// usualBuffer is where events are kept when nobody says how much of them.
+const usualBuffer = 16 << 20
+
+// noteBuffer says that an agent had room for less than usual.
+func (s *session) noteBuffer(events *tracer.Tracer, asked byteSize) {
+	if n := events.Buffer(); asked == 0 && n > 0 && n < usualBuffer {
+		s.env.message("little memory is left where the program runs: its rings have %s, not %s; --buffer asks for a size", bytesText(uint64(n)), bytesText(usualBuffer))
+	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/waymark-trace/waymark/tracer"
@@ -11,32 +12,51 @@ import (
 const ofKernel = "kernel:"
 
 // takeKernel returns which of the patterns choose markers, and which tracepoints of the kernel: those that say so, as
-// kernel:sched:sched_switch, and those that no marker has and a tracepoint does, as sched:sched_switch.
-func takeKernel(all []*tracer.Marker, patterns []string) (markers, kernel []string) {
+// kernel:sched:sched_switch, and those that no marker has and a tracepoint does, as sched:sched_switch. The error is
+// that of a pattern which may be one, if the kernel's tracepoints could be seen.
+func takeKernel(all []*tracer.Marker, patterns []string) (markers, kernel []string, err error) {
 	for _, pattern := range patterns {
 		if rest, ok := strings.CutPrefix(pattern, ofKernel); ok && strings.Contains(rest, ":") {
 			kernel = append(kernel, rest)
 			continue
 		}
 		if strings.Contains(pattern, ":") && len(matching(all, []string{pattern})) == 0 {
-			if _, err := tracer.KernelTracepoints(pattern); err == nil {
+			var hidden *tracer.PermissionError
+			_, err := tracer.KernelTracepoints(pattern)
+			if err == nil {
 				kernel = append(kernel, pattern)
 				continue
+			}
+			if errors.As(err, &hidden) {
+				return nil, nil, noneSeen(all, pattern)
 			}
 		}
 		markers = append(markers, pattern)
 	}
-	return markers, kernel
+	return markers, kernel, nil
 }
 
 var errOnlyKernel = errors.New("only tracepoints of the kernel are chosen, and no marker")
+
+// noneSeen is the error of a pattern that no marker has, where the kernel's tracepoints cannot be seen.
+func noneSeen(all []*tracer.Marker, pattern string) error {
+	hint := "if it is a tracepoint of the kernel, run waymark as root"
+	var none *tracer.NoMatchError
+	if _, err := tracer.Select(all, []string{pattern}); errors.As(err, &none) {
+		hint = noMatchHint(none) + "; " + hint
+	}
+	return withHint(fmt.Errorf("no marker matches %q, and tracepoints of the kernel are for root alone", pattern), "%s", hint)
+}
 
 // chooseKernel is takeKernel for a recording: the patterns that remain choose among all markers.
 func (s *selection) chooseKernel(all []*tracer.Marker) error {
 	if s.kernel == nil || len(s.patterns) == 0 {
 		return nil
 	}
-	markers, kernel := takeKernel(all, s.patterns)
+	markers, kernel, err := takeKernel(all, s.patterns)
+	if err != nil {
+		return err
+	}
 	*s.kernel = append(*s.kernel, kernel...)
 	if len(markers) == 0 {
 		return withHint(errOnlyKernel, "add '*', for all markers of %s", s.named())

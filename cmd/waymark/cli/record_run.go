@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +30,7 @@ type recorder struct {
 	sources  []recordSource
 	channels []*recording.Channel
 	view     *recordView
+	made     bool // the directory of the trace
 
 	received atomic.Uint64
 	enough   chan struct{} // closed when there are as many events as -n asks for
@@ -54,6 +58,8 @@ func runRecord(ctx context.Context, env *Env, o *recordOptions, sel *selection) 
 		}
 	}()
 	r := &recorder{s: s, o: o, enough: make(chan struct{}), full: make(chan struct{})}
+	_, missing := os.Stat(o.out)
+	r.made = errors.Is(missing, fs.ErrNotExist)
 	if r.trace, err = recording.Create(o.out, &recording.Options{Env: s.circumstances()}); err != nil {
 		s.abandon()
 		return explainDirectory(o.out, err)
@@ -107,10 +113,13 @@ func (r *recorder) beginChannels() error {
 	return nil
 }
 
-// drop ends a recording that never began.
+// drop ends a recording that never began, and takes its trace back: what is left would be in the way of the next attempt.
 func (r *recorder) drop() {
 	r.s.abandon()
 	_ = r.trace.Close()
+	if os.Remove(filepath.Join(r.o.out, "metadata")) == nil && r.made {
+		_ = os.Remove(r.o.out) // unless there is more in it
+	}
 }
 
 // skipped are the sites that no source has.

@@ -78,7 +78,7 @@ type traceOptions struct {
 }
 
 func newTraceCommand(env *Env) *cobra.Command {
-	o := traceOptions{max: 256, buffer: 16 << 20}
+	o := traceOptions{max: 256, buffer: usualBuffer}
 	cmd := &cobra.Command{
 		Use:     "trace [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark trace [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
 		Short:   "Print one line for each hit of a marker",
@@ -110,6 +110,9 @@ func newTraceCommand(env *Env) *cobra.Command {
 const maxString = 4096
 
 func (o *traceOptions) check(cmd *cobra.Command) error {
+	if !cmd.Flags().Changed("buffer") {
+		o.buffer = 0 // or less: noteBuffer
+	}
 	if o.max < 1 || o.max > maxString {
 		return usage("from 1 to 4096", "--max-string %d is no number of bytes that an event can carry", o.max)
 	}

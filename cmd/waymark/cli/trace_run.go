@@ -35,6 +35,7 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) er
 			}); err != nil {
 				return nil, err
 			}
+			s.noteBuffer(events, o.buffer)
 			return events, nil
 		},
 		show: func(s *session, out *output, ends <-chan end) (end, error) {
