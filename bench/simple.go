@@ -10,8 +10,8 @@ import (
 
 const largeRounds = 2
 
-// simple measures how long it takes to list the simple markers of large programs, which has no index
-// that could be kept, and beside it what readelf and gdb do to tell the same.
+// simple measures how long it takes to list the simple markers of large programs, for which no index is
+// kept, and beside it what readelf and gdb do to tell the same.
 func simple(c config) ([]result, error) {
 	if !canLink {
 		return []result{skipped("all", "large programs are listed and linked on linux/amd64")}, nil
