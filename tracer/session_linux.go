@@ -138,14 +138,19 @@ func sessionsOf(d *rundir.Dir, p rundir.Process) ([]Session, error) {
 	if err != nil {
 		return nil, nil // a socket alone: nothing is recorded
 	}
-	defer rings.Close()
-	if !dead {
-		c, err := dialAgent(p.PID)
+	defer func() { rings.Close() }()
+	for until := time.Now().Add(dyingTime); !dead; time.Sleep(dyingTime / 50) {
+		all, asked := askSessions(p.PID)
+		if !isEnd(asked) || time.Now().After(until) {
+			return all, asked
+		}
+		// It is about to end: its sockets are closed, or reset, before the lock on its rings is free.
+		again, free, err := d.Rings(p)
 		if err != nil {
 			return nil, err
 		}
-		defer c.close()
-		return c.sessions()
+		rings.Close()
+		rings, dead = again, free
 	}
 	list, err := rings.List()
 	var all []Session
@@ -164,6 +169,24 @@ func sessionsOf(d *rundir.Dir, p rundir.Process) ([]Session, error) {
 		all = append(all, s)
 	}
 	return all, err
+}
+
+// dyingTime is how long a process may take from closing its agent's socket to its end.
+const dyingTime = time.Second
+
+// isEnd reports whether an error can be that of asking a process that ends.
+func isEnd(err error) bool {
+	return errors.Is(err, wire.ErrEnded) || errors.Is(err, ErrNoAgent) || errors.Is(err, ErrNoProcess)
+}
+
+// askSessions asks the agent of a process.
+func askSessions(pid int) ([]Session, error) {
+	c, err := dialAgent(pid)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	return c.sessions()
 }
 
 // open opens the directory that a ring was left in.
