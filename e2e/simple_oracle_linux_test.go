@@ -15,7 +15,7 @@ import (
 var corpusPasses = map[string]int{
 	"c:registers": 3, "c:stack": 3, "c:pieces": 3, "c:split": 3, "c:folded": 3, "c:helper": 9, "c:clobbered": 3,
 	"c:loop": 10, "c:tight": 12, "c:unrolled": 4, "c:floats": 3, "c:command": 2, "c:globals": 3, "c:clone": 6,
-	"c:recurse": 5, "c:anchored": 4, "c:body": 2, "c:last": 1, "c:nested": 6, "c:case": 2, "c:shadows": 3,
+	"c:recurse": 5, "c:seventh": 4, "c:factorial": 5, "c:digits": 10, "c:steady": 4, "c:anchored": 4, "c:body": 2, "c:last": 1, "c:nested": 6, "c:case": 2, "c:shadows": 3,
 	"cc:take": 3, "cc:twice": 6, "cc:reference": 3, "cc:shared": 3,
 }
 
@@ -30,12 +30,7 @@ var permitted = []string{
 	"operation 0x1b in its expression",                 // a division, which eBPF has without a sign only
 	"it is assigned at this address",                   // gdb takes what is there behind all statements
 	"several passes of the marker share",               // the same
-}
-
-// wrong is what compilers say wrong of a variable, by compiler and marker: gdb prints it, too, and no
-// tool can know.
-var wrong = map[string]string{
-	"gcc c:recurse": "of recursion that became a loop, the arguments of the first call",
+	"its function may have begun again",                // gdb has what it was at first, which may be right
 }
 
 // simpleHit is one pass of a marker: what its variables are, by their names, "-" for no value.
@@ -93,8 +88,8 @@ func TestSimpleValues(t *testing.T) {
 	if s := sums["-O0"]; s.all-s.have != 4*3 {
 		t.Errorf("-O0: %d of %d values, want all but 12", s.have, s.all)
 	}
-	if s := sums["-O2"]; 4*s.have < 3*s.all {
-		t.Errorf("-O2: %d of %d values, want three quarters", s.have, s.all)
+	if s := sums["-O2"]; 10*s.have < 7*s.all {
+		t.Errorf("-O2: %d of %d values, want seven tenths", s.have, s.all)
 	}
 }
 
@@ -181,7 +176,7 @@ func (o *oracle) same(t *testing.T, got, gdb, truth *simpleHit) {
 			o.sum.wrong++
 		}
 		if value != "-" {
-			if o.sum.have++; value != right && right != "-" && (value != peer && peer != "-" || wrong[o.compiler+" "+got.marker] == "") {
+			if o.sum.have++; value != right && right != "-" {
 				t.Errorf("%v: %s: %s is %q, want %q, the debugger says %q", o, got.marker, name, value, right, peer)
 			}
 			continue

@@ -38,13 +38,20 @@ func TestSimpleGoIsExact(t *testing.T) {
 	for _, c := range configs {
 		t.Run(c.String(), func(t *testing.T) {
 			const dir = "testdata/simplego"
-			source, err := os.ReadFile(dir + "/main.go")
+			sources, err := filepath.Glob(dir + "/*.go")
 			if err != nil {
 				t.Fatal(err)
 			}
-			counting := strings.Replace(string(source), `"github.com/waymark-trace/waymark/simple"`,
-				`simple "github.com/waymark-trace/waymark/e2e/testdata/simplego/counted"`, 1)
-			want := simplePasses(t, gobuild.Build(t, gobuild.Config{Go: c.Go, Flags: []string{gobuild.Overlay(t, t.TempDir(), dir+"/main.go", counting)}}, dir))
+			counting := map[string]string{}
+			for _, name := range sources {
+				source, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				counting[name] = strings.Replace(string(source), `"github.com/waymark-trace/waymark/simple"`,
+					`simple "github.com/waymark-trace/waymark/e2e/testdata/simplego/counted"`, 1)
+			}
+			want := simplePasses(t, gobuild.Build(t, gobuild.Config{Go: c.Go, Flags: []string{gobuild.Overlays(t, t.TempDir(), counting)}}, dir))
 
 			path := gobuild.Build(t, c, dir)
 			report, err := link.File(path, "")

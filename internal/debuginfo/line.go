@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"math"
 	"path/filepath"
 )
 
@@ -12,9 +13,10 @@ import (
 type Row struct {
 	Address uint64
 	Line    int32
-	File    int32 // index in Lines.Names, -1 for a file that nobody asked for
-	Stmt    bool  // a good place for a breakpoint: the beginning of a statement
-	End     bool  // it is behind the last instruction of a sequence
+	File    int32  // index in Lines.Names, -1 for a file that nobody asked for
+	Column  uint16 // 0 when it is not known
+	Stmt    bool   // a good place for a breakpoint: the beginning of a statement
+	End     bool   // it is behind the last instruction of a sequence
 }
 
 // Lines is the line table of a unit that knows at least one of some files.
@@ -51,7 +53,7 @@ const maxRows = 32 << 20
 
 // Lines returns the unit's line table, yet without rows, when it knows one of the named files, else nil. A name is
 // taken as the compiler was given it: relative to the directory in which that ran. found is asked
-// for the cleaned path of each file, as it is and relative to that directory.
+// for the cleaned path of each file: as it is, relative to that directory, and in it.
 func (f *File) Lines(e *dwarf.Entry, found func(path string) (name string, ok bool)) (*Lines, error) {
 	sections, err := f.LineSections()
 	if err != nil {
@@ -71,6 +73,9 @@ func (f *File) Lines(e *dwarf.Entry, found func(path string) (name string, ok bo
 		name, ok := found(filepath.Clean(file.Name))
 		if rel, err := filepath.Rel(dir, file.Name); !ok && err == nil {
 			name, ok = found(rel)
+		}
+		if !ok && !filepath.IsAbs(file.Name) { // clang, DWARF 5: directories relative to that one
+			name, ok = found(filepath.Join(dir, file.Name))
 		}
 		if !ok {
 			continue
@@ -105,7 +110,7 @@ func (t *Lines) Read(keep func(r Row) bool) error {
 		if !ok {
 			file = -1
 		}
-		row := Row{entry.Address, int32(entry.Line), file, entry.IsStmt, entry.EndSequence}
+		row := Row{entry.Address, int32(entry.Line), file, column(entry.Column), entry.IsStmt, entry.EndSequence}
 		if !keep(row) {
 			continue
 		}
@@ -114,4 +119,11 @@ func (t *Lines) Read(keep func(r Row) bool) error {
 		}
 		t.Rows = append(t.Rows, row)
 	}
+}
+
+func column(n int) uint16 {
+	if n < 0 || n > math.MaxUint16 {
+		return 0
+	}
+	return uint16(n)
 }

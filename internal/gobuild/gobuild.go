@@ -105,19 +105,30 @@ func need(t testing.TB, version string) {
 // test's directory, by text that it keeps in dir.
 func Overlay(t testing.TB, dir, file, text string) (flag string) {
 	t.Helper()
-	replaced, err := filepath.Abs(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, list := filepath.Join(dir, "overlay.go"), filepath.Join(dir, "overlay.json")
-	object, err := json.Marshal(map[string]any{"Replace": map[string]string{replaced: source}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, data := range map[string][]byte{source: []byte(text), list: object} {
-		if err := os.WriteFile(name, data, 0o666); err != nil {
+	return Overlays(t, dir, map[string]string{file: text})
+}
+
+// Overlays does so for several files.
+func Overlays(t testing.TB, dir string, texts map[string]string) (flag string) {
+	t.Helper()
+	replace := map[string]string{}
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
+		return path
 	}
-	return "-overlay=" + list
+	for file, text := range texts {
+		replaced, err := filepath.Abs(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replace[replaced] = write(fmt.Sprintf("overlay%d.go", len(replace)), []byte(text))
+	}
+	object, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "-overlay=" + write("overlay.json", object)
 }

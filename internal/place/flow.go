@@ -134,6 +134,17 @@ func (fl *flow) before(address uint64) *instruction {
 	return in
 }
 
+// ways returns how many lead to an address.
+func (fl *flow) ways(address uint64) int {
+	ways := len(fl.into[address])
+	if before := fl.before(address); before != nil && before.falls || address == fl.order[0] {
+		ways++
+	}
+	return ways
+}
+
+func (fl *flow) isJoin(address uint64) bool { return fl.ways(address) > 1 }
+
 // bypasses reports which of some jumps are reached from the function's entries without passing
 // an address.
 func (fl *flow) bypasses(address uint64, jumps []uint64) []uint64 {
@@ -145,20 +156,10 @@ func (fl *flow) bypasses(address uint64, jumps []uint64) []uint64 {
 			work = append(work, to)
 		}
 	}
-	// Code of which no jump is known is entered from outside: the function's beginning, handlers
-	// of exceptions.
-	for i, at := range fl.order {
-		in := fl.before(at)
-		if i == 0 || (in == nil || !in.falls) && len(fl.into[at]) == 0 {
-			visit(at)
-		}
+	for _, at := range fl.entries() {
+		visit(at)
 	}
-	out := map[uint64][]uint64{}
-	for to, from := range fl.into {
-		for _, j := range from {
-			out[j] = append(out[j], to)
-		}
-	}
+	out := fl.out()
 	for len(work) > 0 {
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
@@ -177,6 +178,30 @@ func (fl *flow) bypasses(address uint64, jumps []uint64) []uint64 {
 		}
 	}
 	return all
+}
+
+// entries returns where code is entered of which no jump is known: the function's beginning, handlers
+// of exceptions.
+func (fl *flow) entries() []uint64 {
+	var all []uint64
+	for i, at := range fl.order {
+		in := fl.before(at)
+		if i == 0 || (in == nil || !in.falls) && len(fl.into[at]) == 0 {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+// out returns where each jump leads.
+func (fl *flow) out() map[uint64][]uint64 {
+	out := map[uint64][]uint64{}
+	for to, from := range fl.into {
+		for _, j := range from {
+			out[j] = append(out[j], to)
+		}
+	}
+	return out
 }
 
 var errOpaque = errors.New("a computed jump of the function can lead there past the marker")

@@ -62,7 +62,12 @@ type Place struct {
 	// Views are the first and the last of the statements at that address that are on the marker's line,
 	// as the line table counts them: -1 for ahead of all, NoView when that is not known.
 	Views [2]int
-	Cost  Cost
+	// Again says that the function may have begun again there without being entered: its parameters are
+	// not known to be what the debugging information says, see again.go.
+	Again bool
+	// Join says that there are several ways to Marker.
+	Join bool
+	Cost Cost
 	// Instruction is the code there.
 	Instruction []byte
 	// Code is the innermost scope that the instruction is in, nil when none is known.
@@ -200,11 +205,7 @@ func (j *judge) check() error {
 	if j.opaque {
 		return errOpaque
 	}
-	jumps := j.into[j.address]
-	ways := len(jumps)
-	if before := j.before(j.address); before != nil && before.falls || j.address == j.order[0] {
-		ways++
-	}
+	jumps, ways := j.into[j.address], j.ways(j.address)
 	if ways <= 1 {
 		return nil
 	}

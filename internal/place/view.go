@@ -40,7 +40,8 @@ func (t rows) views(c *candidate, all []candidate) ([2]int, error) {
 			last, before = false, false
 			continue
 		}
-		is := r.File >= 0 && t.Names[r.File] == c.file && int(r.Line) == c.mark.Line
+		// A row that begins no statement is of an instruction, wherever that was moved.
+		is := r.Stmt && r.File >= 0 && t.Names[r.File] == c.file && int(r.Line) == c.mark.Line
 		if r.Address != c.address {
 			if before = is && r.Address < c.address; r.Address < c.address {
 				last, view = false, 0
@@ -64,7 +65,7 @@ func (t rows) views(c *candidate, all []candidate) ([2]int, error) {
 	case len(groups) == copies:
 		return groups[mine], nil
 	case copies == 1 && len(groups) > 0:
-		return groups[len(groups)-1], nil
+		return [2]int{groups[0][0], groups[len(groups)-1][1]}, nil
 	}
 	return alone(copies)
 }

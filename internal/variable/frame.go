@@ -23,6 +23,8 @@ type Frame struct {
 	site
 	scope *debuginfo.Scope
 	line  int64
+	again bool
+	join  bool
 }
 
 // Point is where variables are looked up.
@@ -31,19 +33,21 @@ type Point struct {
 	Views   [2]int // of the address, as the line table numbers them, -1 for ahead of all; or NoView
 	Probe   uint64 // where the probe is: before the address or behind, and nothing happens between
 	Line    int    // of the source: what is declared below it is not in scope yet; 0 is below all
+	Again   bool   // the function may have begun again: its parameters may have changed
+	Join    bool   // several ways lead to the address
 }
 
 // At returns the frame of a point in a scope.
 func At(f *debuginfo.File, scope *debuginfo.Scope, p Point) *Frame {
 	pc, line := p.Address, p.Line
-	fr := &Frame{scope: scope, line: int64(line)}
+	fr := &Frame{scope: scope, line: int64(line), again: p.Again, join: p.Join}
 	fr.site = site{file: f, unit: newUnit(f, scope.Unit, scope.Compile), pc: pc, at: p.Probe, views: p.Views, base: fr.frameBase}
 	return fr
 }
 
 // frameBase is what the outermost function says its frame is at.
 func (fr *Frame) frameBase() (Location, error) {
-	expr, err := fr.unit.expression(fr.scope.Outermost().Entry, dwarf.AttrFrameBase, point{fr.pc, NoView})
+	expr, err := fr.unit.expression(fr.scope.Outermost().Entry, dwarf.AttrFrameBase, point{address: fr.pc, view: NoView})
 	if err != nil {
 		return Location{}, unavailable("the frame's address: %w", err)
 	}
@@ -86,12 +90,21 @@ func (fr *Frame) variable(e *dwarf.Entry, name string) Variable {
 	return v
 }
 
+// errAgain is of the parameters of a function that gcc made a loop of.
+var errAgain = unavailable("its function may have begun again without a call, which gcc does not say of parameters")
+
 func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
-	expr, err := fr.unit.expression(e, dwarf.AttrLocation, point{fr.pc, fr.views[0]})
+	if fr.again && e.Tag == dwarf.TagFormalParameter {
+		return nowhere(errAgain)
+	}
+	if fr.fallback(e) {
+		return nowhere(errFallback)
+	}
+	expr, err := fr.unit.expression(e, dwarf.AttrLocation, point{fr.pc, fr.views[0], fr.join})
 	if err == nil && fr.views[1] != fr.views[0] {
 		// Other statements are on the marker's line, one of which may assign it.
 		var last []byte
-		if last, err = fr.unit.expression(e, dwarf.AttrLocation, point{fr.pc, fr.views[1]}); err == nil && !bytes.Equal(expr, last) {
+		if last, err = fr.unit.expression(e, dwarf.AttrLocation, point{fr.pc, fr.views[1], fr.join}); err == nil && !bytes.Equal(expr, last) {
 			return nowhere(errEither)
 		}
 	}
@@ -112,6 +125,20 @@ func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
 	}
 	return nowhere(ErrOptimized)
 }
+
+// fallback reports whether an entry has the one register for all of its scope that gcc names when it did not
+// track the variable (add_location_or_const_value_attribute, dwarf2out.cc): nothing says from where to
+// where it is there. Parameters of a function that is called are there from its beginning.
+func (fr *Frame) fallback(e *dwarf.Entry) bool {
+	expr, _ := e.Val(dwarf.AttrLocation).([]byte)
+	fn := fr.scope.Function()
+	if len(expr) == 0 || (expr[0] < opReg0 || expr[0] >= opReg0+32) && expr[0] != opRegx || !fn.OptimizedByGCC() {
+		return false
+	}
+	return e.Tag != dwarf.TagFormalParameter || fn.Entry.Tag != dwarf.TagSubprogram
+}
+
+var errFallback = unavailable("gcc does not say where in its scope it is in that register")
 
 // InScope returns the variables and parameters that are in scope, those of inner blocks first,
 // without those that they hide, and without those of the file.

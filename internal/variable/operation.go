@@ -142,7 +142,12 @@ func (e *evaluator) other(op byte) {
 	case opNeg:
 		e.push(e.pop().With(fetch.Step{Op: fetch.Neg}), "")
 	case opNot:
-		e.push(e.pop().With(fetch.Step{Op: fetch.Not}), "")
+		v := e.pop()
+		if n := len(v.Program); n > 0 && isComparison(v.Program[n-1].Op) { // gcc means 0 and 1 the other way round
+			e.fail("the complement of a condition, which has no meaning")
+			return
+		}
+		e.push(v.With(fetch.Step{Op: fetch.Not}), "")
 	case opGe, opGt: // a >= b is b <= a
 		b, a := e.pop(), e.pop()
 		e.push(b.Join(a.Program, map[byte]fetch.Op{opGe: fetch.LessEqual, opGt: fetch.Less}[op]), "")
@@ -201,4 +206,12 @@ func (e *evaluator) rare(op byte) {
 	default:
 		e.fail("operation %#x in its expression", op)
 	}
+}
+
+func isComparison(op fetch.Op) bool {
+	switch op {
+	case fetch.Equal, fetch.NotEqual, fetch.Less, fetch.LessEqual:
+		return true
+	}
+	return false
 }

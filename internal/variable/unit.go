@@ -55,6 +55,7 @@ func (u *unitInfo) address(index uint64) (uint64, error) {
 type point struct {
 	address uint64
 	view    int // NoView: not known; -1: ahead of all
+	join    bool
 }
 
 // NoView is the view of an address of which nothing but the address is known.
@@ -76,7 +77,7 @@ func (b bounds) has(p point, viewed bool) bool {
 type views struct{ *debuginfo.Buffer }
 
 func (v views) next(from, to uint64) bounds {
-	b := bounds{point{from, 0}, point{to, 0}}
+	b := bounds{point{address: from}, point{address: to}}
 	if v.Buffer != nil {
 		b.from.view, b.to.view = int(min(v.Uleb(), maxView)), int(min(v.Uleb(), maxView))
 	}
@@ -190,9 +191,10 @@ func (u *unitInfo) section(name string, at uint64) (*debuginfo.Buffer, error) {
 }
 
 // certain returns the expression of an entry, or none when it may be that of a statement behind the
-// marker. A constant takes no instruction to assign.
+// marker, or of one ahead on another way there: a constant takes no instruction to assign, and gcc makes
+// one of code that differs in nothing else (-fcrossjumping).
 func (u *unitInfo) certain(r bounds, seen views, pc point, expr []byte) []byte {
-	if seen.Buffer == nil && !u.isGo && r.from.address == pc.address && constant(expr) {
+	if (seen.Buffer == nil || pc.join) && !u.isGo && r.from.address == pc.address && constant(expr) {
 		return []byte{opEither}
 	}
 	return expr

@@ -181,6 +181,43 @@ NOINLINE static int recurse(int n, int depth)
 	return recurse(n - 1, depth + 1) + 1;
 }
 
+/* gcc makes loops of these, and says of their parameters what they were at the first call. */
+NOINLINE static int seventh(int a, int b, int c, int d, int e, int f, int n)
+{
+	WAYMARK_SIMPLE("c:seventh", "%d %d", a, n);
+	if (n <= 0)
+		return a + b + c + d + e + f;
+	sink++;
+	return seventh(a + 1, b, c, d, e, f, n - 1);
+}
+
+static long factorial(long n, long product)
+{
+	WAYMARK_SIMPLE("c:factorial", "%ld %ld", n, product);
+	sink++;
+	return n > 1 ? factorial(n - 1, product * n) : product;
+}
+
+NOINLINE static int digits(unsigned n, int count)
+{
+	if (n < 10)
+		return count;
+	for (int i = 0; i < count; i++) {
+		int twice = count * 2;
+		WAYMARK_SIMPLE_ANCHORED("c:digits", "%u %d %d %d", n, count, i, twice);
+	}
+	return digits(n / 10, count + 1);
+}
+
+NOINLINE static long steady(long n, long scale)
+{
+	for (int i = 0; i < n; i++) {
+		WAYMARK_SIMPLE("c:steady", "%d %ld %ld", i, n, scale);
+		clobber(i * scale);
+	}
+	return scale;
+}
+
 NOINLINE static int conditional(int n)
 {
 	int r = n * 2;
@@ -265,6 +302,7 @@ int main(void)
 	r += unrolled(2);
 	r += command(&first, &last);
 	r += recurse(4, 0);
+	r += seventh(1, 2, 3, 4, 5, 6, 3) + factorial(5, 1) + digits(98765, 1) + steady(4, r);
 	r += nested(4);
 	for (int i = 0; i < 8; i++)
 		r += conditional(i) + cases(i & 3);

@@ -1,0 +1,30 @@
+package debuginfo
+
+import (
+	"debug/dwarf"
+	"slices"
+	"strings"
+)
+
+// OptimizedByGCC reports whether a function is, or may be, optimized by gcc, whose debugging information
+// then says some things that are not so.
+func (s *Scope) OptimizedByGCC() bool {
+	producer, _ := s.Compile.Val(dwarf.AttrProducer).(string)
+	if !strings.HasPrefix(producer, "GNU ") {
+		return false
+	}
+	level, told := "-O0", false
+	for word := range strings.FieldsSeq(producer) {
+		told = told || strings.HasPrefix(word, "-m") // the options are there: -mtune is always one
+		if strings.HasPrefix(word, "-O") {
+			level = word
+		}
+	}
+	// A function may ask for more than its unit does. Without optimization, all parameters are in the frame.
+	return !told || level != "-O0" || slices.ContainsFunc(s.Variables, func(e *dwarf.Entry) bool {
+		expr, _ := e.Val(dwarf.AttrLocation).([]byte)
+		return e.Tag == dwarf.TagFormalParameter && (len(expr) == 0 || expr[0] != opFbreg)
+	})
+}
+
+const opFbreg = 0x91 // DW_OP_fbreg
