@@ -176,22 +176,33 @@ func recordIn(c config, dir, program, mode string, threads int) ([]result, error
 			}
 		}
 	}
-	var base float64
+	return append(results, compareWith(lttng, all, suffix)...), nil
+}
+
+// compareWith returns what was measured, program and consumer together, and where both work what the program alone
+// spends: of LTTng's figures that is the one which its users know.
+func compareWith(lttng *recording, all []*recording, suffix string) (results []result) {
+	const program = "of which the program"
 	for _, r := range all {
-		sum := median(r.marking) + median(r.consuming)
-		if r == lttng {
-			base = sum
+		to, base, marking := "", 0.0, 0.0
+		if lttng != nil {
+			marking = median(lttng.marking)
+			base = marking + median(lttng.consuming)
+			if r != lttng {
+				to = lttngName + suffix
+			}
 		}
-		to := ""
-		if r != lttng && lttng != nil {
-			to = lttngName + suffix
+		results = append(results, figure(r.name+suffix, median(r.marking)+median(r.consuming), to, base))
+		if len(r.consuming) == 0 {
+			continue
 		}
-		results = append(results, figure(r.name+suffix, sum, to, base))
-		if len(r.consuming) > 0 {
-			results = append(results, further(r.name+suffix, "of which the consumer", median(r.consuming), "ns"))
+		alone := further(r.name+suffix, program, median(r.marking), "ns")
+		if to != "" {
+			alone.RatioTo, alone.Ratio = to+", "+program, round(median(r.marking)/marking)
 		}
+		results = append(results, alone, further(r.name+suffix, "of which the consumer", median(r.consuming), "ns"))
 	}
-	return results, nil
+	return results
 }
 
 // round passes n times on each thread, and waits until the consumer is idle.

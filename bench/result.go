@@ -87,6 +87,9 @@ func printTable(w io.Writer, b benchmark, results []result) error {
 			line = "\n" + r.Text
 		case r.more != "":
 			line = fmt.Sprintf(", %s %.3g %s", r.more, *r.Value, r.Unit)
+			if r.Ratio != nil {
+				line += fmt.Sprintf(" (%.3g ×)", *r.Ratio)
+			}
 		case r.Ratio == nil:
 			line = fmt.Sprintf("%10.3f %s", *r.Value, r.Unit)
 		default:
