@@ -24,6 +24,9 @@ var ErrOutline = errors.New("its places were not asked for")
 // ErrNoPlace says of a simple marker that no instruction stands for it.
 var ErrNoPlace = errors.New("has no place in the code")
 
+// ErrPartlyPlaced says of a simple marker that it has places where it is traced and others where it is not.
+var ErrPartlyPlaced = errors.New("is not traced at every place")
+
 // Simple is what a marker without an instruction of its own has besides: where its source is, and
 // for each of Marker.Sites what is known of the place. Its fields are variables.
 type Simple struct {
@@ -136,4 +139,16 @@ func (m *Marker) NoPlace() error {
 		return fmt.Errorf("%s %w: at %#x, %w", m.FullName(), ErrNoPlace, s.Refused[0].Address, s.Refused[0].Err)
 	}
 	return fmt.Errorf("%s %w: the compiler or the linker dropped the code that it was in", m.FullName(), ErrNoPlace)
+}
+
+// PartlyPlaced returns why hits of a marker are missed although it has a site, nil when no place of it is left out.
+// They are not counted as lost: nobody knows how many there are.
+func (m *Marker) PartlyPlaced() error {
+	s := m.Simple
+	if s == nil || len(m.Sites) == 0 || len(s.Refused) == 0 {
+		return nil
+	}
+	first := &s.Refused[0]
+	return fmt.Errorf("%s %w: hits at %d of %d are missed, at %#x because %w", m.FullName(), ErrPartlyPlaced,
+		len(s.Refused), len(s.Refused)+len(m.Sites), first.Address, first.Err)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -190,18 +191,37 @@ var hugeTables = []struct{ table, names []byte }{
 	{[]byte(head5 + "\x01\x01\x1f\x01\x00\x00\x00\x00" + strings.Repeat("\x00", 40)), bytes.Repeat([]byte("a"), 2*maxName)},             // a name without an end
 	{[]byte(head5 + "\x01\x01\x42\xff\xff\x03" + strings.Repeat("\x00", 40)), nil},                                                      // of a form that takes no bytes
 	{[]byte("\x40\x00\x00\x00\x04\x00\x20\x00\x00\x00\x01\x01\x01\xfb\x0e\x01" + strings.Repeat("a", 2*maxName) + "\x00\x00\x00"), nil}, // and before DWARF 5
+	{defining("\x00\x85\x40\x03" + strings.Repeat("a", 2*maxName) + "\x00\x00\x00\x00"), nil},                                           // one that an instruction defines
+}
+
+// defining returns a line table of DWARF 4 with these instructions, and none that is standard.
+func defining(instructions string) []byte {
+	head := "\x04\x00\x08\x00\x00\x00\x01\x01\x01\xfb\x0e\x01\x00\x00"
+	size := binary.LittleEndian.AppendUint32(nil, uint32(len(head)+len(instructions)))
+	return append(size, head+instructions...)
 }
 
 func TestHugeLineTables(t *testing.T) {
-	base := sections(t, "-g", "-gdwarf-5")
-	for i, h := range hugeTables {
-		s := map[string][]byte{"abbrev": base["abbrev"], "info": base["info"], "str": base["str"], "rnglists": base["rnglists"], "line": h.table, "line_str": h.names}
-		info, err := of(s)
+	base := sections(t, "-g", "-gdwarf-4")
+	read := func(table, names []byte) error {
+		info, err := of(map[string][]byte{"abbrev": base["abbrev"], "info": base["info"], "str": base["str"], "rnglists": base["rnglists"], "line": table, "line_str": names})
 		if err != nil {
 			t.Fatal(err)
 		}
-		unit := dwarf.Entry{Field: []dwarf.Field{{Attr: dwarf.AttrStmtList, Val: int64(0), Class: dwarf.ClassLinePtr}}}
-		if _, err := info.Lines(&unit, func(string) (string, bool) { return "", false }); err == nil || !strings.Contains(err.Error(), "line table at 0x0: ") {
+		unit, err := info.Entry(&info.Units[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = info.Lines(unit, func(string) (string, bool) { return "", false })
+		return err
+	}
+	const define = "\x00\x06\x03a\x00\x00\x00\x00"
+	if err := read(defining(define), nil); err != nil {
+		t.Errorf("one file that an instruction defines: %v", err)
+	}
+	many := struct{ table, names []byte }{defining(strings.Repeat(define, maxNames+1)), nil}
+	for i, h := range append(slices.Clone(hugeTables), many) {
+		if err := read(h.table, h.names); err == nil || !strings.Contains(err.Error(), "line table at 0x0: ") {
 			t.Errorf("table %d: %v", i, err)
 		}
 	}

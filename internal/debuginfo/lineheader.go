@@ -27,8 +27,8 @@ func (f *File) LineSections() (s LineSections, err error) {
 }
 
 // LineReader returns the line table of a unit, nil when it has none. debug/dwarf makes room for as
-// many names as a header says, and copies each: one that says 2³⁰ of them, or names the same
-// megabyte again and again, ends the process. It is looked at here first.
+// many names as a header says, and copies each, also of those that instructions define: one that says 2³⁰ of them, or names
+// the same megabyte again and again, ends the process. It is looked at here first.
 func LineReader(data *dwarf.Data, s LineSections, unit *dwarf.Entry) (*dwarf.LineReader, error) {
 	at, ok := unit.Val(dwarf.AttrStmtList).(int64)
 	if !ok || at < 0 || at > int64(len(s.Line)) {
@@ -61,22 +61,29 @@ type lineHeader struct {
 func (h *lineHeader) check() error {
 	b := &h.b
 	h.word = 4
-	if b.Uint(4) == 0xffffffff {
+	size := b.Uint(4)
+	if size == 0xffffffff {
 		h.word = 8
-		b.Uint(8)
+		size = b.Uint(8)
 	}
+	if size > uint64(b.Len()) {
+		return errCut
+	}
+	b.Data = b.Data[:b.At+int(size)]
 	version := b.Uint(2)
 	if version >= 5 {
 		b.Uint(2) // sizes of addresses and segment selectors
 	}
-	b.Uint(h.word)
+	instructions := b.Uint(h.word) // how far they are
+	instructions += uint64(b.At)
 	b.Uint(1)
 	if version >= 4 {
 		b.Uint(1) // operations of an instruction
 	}
-	b.Bytes(3) // statements, line base, line range
+	b.Bytes(3)          // statements, line base, line range
+	var operands []byte // how many each standard instruction has
 	if n := b.Uint(1); n > 0 {
-		b.Bytes(n - 1)
+		operands = b.Bytes(n - 1)
 	}
 	var err error
 	if version >= 5 {
@@ -84,7 +91,47 @@ func (h *lineHeader) check() error {
 	} else {
 		err = errors.Join(h.names(0), h.names(3))
 	}
-	return errors.Join(err, b.Err)
+	if err = errors.Join(err, b.Err); err != nil {
+		return err
+	}
+	if instructions > uint64(len(b.Data)) {
+		return errCut
+	}
+	b.At = int(instructions)
+	return h.instructions(operands)
+}
+
+const (
+	fixedAdvancePC = 9
+	defineFile     = 3 // of the extended ones
+)
+
+// instructions goes over them: DWARF 5, 6.2.5. One that defines a file has not been seen of a compiler.
+func (h *lineHeader) instructions(operands []byte) error {
+	b := &h.b
+	for defined := 0; b.Err == nil && b.At < len(b.Data); {
+		code := b.Data[b.At]
+		b.At++
+		switch {
+		case int(code) > len(operands):
+		case code == 0:
+			extended := b.Bytes(b.Uleb())
+			if len(extended) == 0 || extended[0] != defineFile {
+				continue
+			}
+			name, _, _ := bytes.Cut(extended[1:], []byte{0})
+			if defined++; defined > maxNames || len(name) > maxName {
+				return errNames
+			}
+		case code == fixedAdvancePC:
+			b.skip(2)
+		default:
+			for range operands[code-1] {
+				b.Uleb()
+			}
+		}
+	}
+	return b.Err
 }
 
 // names reads names with numbers behind each, up to an empty one: those before DWARF 5.

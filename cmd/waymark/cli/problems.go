@@ -34,18 +34,24 @@ func (e *Env) warnProblems(markers []*tracer.Marker, all bool) {
 	}
 }
 
-// warnNoPlace says which markers of several are not traced, because no instruction stands for them.
-func (e *Env) warnNoPlace(markers []*tracer.Marker) {
+// warnPlaces says which simple markers are not traced, or not everywhere, because no instruction stands for them. Of
+// a single one without any place tracing itself says so.
+func (e *Env) warnPlaces(markers []*tracer.Marker) {
 	n := 0
 	for _, m := range markers {
-		if err := m.NoPlace(); err != nil && len(markers) > 1 {
-			if n++; n <= maxProblems {
-				e.warning("%s", printable(err.Error()))
-			}
+		err := m.NoPlace()
+		if err == nil || len(markers) == 1 {
+			err = m.PartlyPlaced()
+		}
+		if err == nil {
+			continue
+		}
+		if n++; n <= maxProblems {
+			e.warning("%s", printable(err.Error()))
 		}
 	}
 	if n > maxProblems {
-		e.warning("%s without a place; waymark list --simple -v shows all", plural(n-maxProblems, "more marker"))
+		e.warning("%s that lack a place; waymark list --simple -v shows all", plural(n-maxProblems, "more marker"))
 	}
 }
 

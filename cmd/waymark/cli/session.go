@@ -87,7 +87,7 @@ func (e *Env) openSession(ctx context.Context, sel *selection) (*session, error)
 	}
 	e.warnProblems(s.markers, false)
 	e.warnUnavailable(s.markers)
-	e.warnNoPlace(s.markers)
+	e.warnPlaces(s.markers)
 	s.part()
 	return s, nil
 }
