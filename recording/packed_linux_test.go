@@ -55,9 +55,9 @@ func markAny(r *rand.Rand, empty bool) {
 	case 0:
 		whole.Mark(n&1 == 0, int8(n), int16(n), int32(n), int64(n), int(-n), uint8(n), uint16(n))
 	case 1:
-		mixed.Mark(uint32(n), n, uint(n), uintptr(n), float32(int64(n)), float64(n), text(), []byte(text()))
+		mixed.Mark(uint32(n), n, uint(n), uintptr(n), float32(int64(n)), float64(n), text(), []byte(text())) //waymark:ignore they are recorded
 	case 2:
-		texts.Mark(text(), int8(n), []byte(text()), 1/float64(n), text())
+		texts.Mark(text(), int8(n), []byte(text()), 1/float64(n), text()) //waymark:ignore they are recorded
 	case 3:
 		none.Mark()
 	}
