@@ -147,7 +147,7 @@ func TestBrokenBuild(t *testing.T) {
 	line := 1 + strings.Count(source[:strings.Index(source, `simple.Mark3("shape:loop"`)], "\n")
 	for _, v := range gobuild.Versions {
 		out, err := build(t, v, source)
-		if want := fmt.Sprintf("overlay.go:%d:", line); err == nil || !strings.Contains(out, want) || !strings.Contains(out, "undefined: v") {
+		if want := fmt.Sprintf("overlay0.go:%d:", line); err == nil || !strings.Contains(out, want) || !strings.Contains(out, "undefined: v") {
 			t.Errorf("%s: a marker of a variable that is gone: %v, want a message at %s\n%s", v, err, want, out)
 		}
 	}
