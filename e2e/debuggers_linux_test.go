@@ -1,12 +1,10 @@
 package e2e
 
 import (
-	"bufio"
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +19,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/talk"
 )
 
 // delve is the release that reads what the newest Go writes; Debian's does not.
@@ -28,9 +27,7 @@ const delve = "github.com/go-delve/delve/cmd/dlv@v1.27.2"
 
 // debugged is a running testdata/debugged, with one optimized site.
 type debugged struct {
-	cmd  *exec.Cmd
-	in   io.Writer
-	out  *bufio.Reader
+	*talk.Program
 	path string
 	site uint64
 	off  byte // what the site has while off
@@ -47,19 +44,10 @@ func startDebugged(t *testing.T) *debugged {
 		t.Fatalf("sites %+v", report.Sites)
 	}
 	d.site = report.Sites[0].Address
-	d.cmd = exec.Command(d.path)
+	cmd := exec.Command(d.path)
 	// A signal that comes while gdb steps over its breakpoint returns to it, and gdb counts that once more.
-	d.cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1")
-	in, _ := d.cmd.StdinPipe()
-	out, err := d.cmd.StdoutPipe()
-	if err == nil {
-		err = d.cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.cmd.Process.Kill(); d.cmd.Wait() })
-	d.in, d.out = in, bufio.NewReader(out)
+	cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1")
+	d.Program = talk.Start(t, cmd)
 	d.expect(t, "pass", "0") // it runs
 	d.off = d.code(t)
 	return d
@@ -68,13 +56,10 @@ func startDebugged(t *testing.T) *debugged {
 // expect gives a command and holds the answer against what is wanted, "…" standing for anything.
 func (d *debugged) expect(t *testing.T, command, want string) {
 	t.Helper()
-	if _, err := io.WriteString(d.in, command+"\n"); err != nil {
-		t.Fatal(err)
-	}
-	answer, err := d.out.ReadString('\n')
-	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(want), "…", ".*") + "\n$"
-	if err != nil || !regexp.MustCompile(pattern).MatchString(answer) {
-		t.Fatalf("%s: %q, %v: want %q", command, answer, err, want)
+	answer := d.Ask(command)
+	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(want), "…", ".*") + "$"
+	if !regexp.MustCompile(pattern).MatchString(answer) {
+		t.Fatalf("%s: %q: want %q", command, answer, want)
 	}
 }
 
@@ -86,7 +71,7 @@ func (d *debugged) code(t *testing.T) byte {
 
 func (d *debugged) byteAt(t *testing.T, at uint64) byte {
 	t.Helper()
-	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", d.cmd.Process.Pid))
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", d.PID()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +203,7 @@ func withGDB(t *testing.T, d *debugged) func() int {
 
 func gdbAt(t *testing.T, d *debugged, where string, stops int) func() int {
 	peer.Need(t, "gdb")
-	args := []string{"-batch", "-nx", "-p", fmt.Sprint(d.cmd.Process.Pid)}
+	args := []string{"-batch", "-nx", "-p", fmt.Sprint(d.PID())}
 	for _, command := range []string{
 		"set pagination off", "break " + where, "ignore 1 1000000", "break main.done", "continue",
 		"info breakpoints", "delete", "detach",
@@ -262,7 +247,7 @@ func delveAt(t *testing.T, d *debugged, where string, stops int) func() int {
 	if err := os.WriteFile(script, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(delve, "attach", fmt.Sprint(d.cmd.Process.Pid), "--init", script, "--allow-non-terminal-interactive")
+	cmd := exec.Command(delve, "attach", fmt.Sprint(d.PID()), "--init", script, "--allow-non-terminal-interactive")
 	cmd.Stdin = strings.NewReader("exit\nn\n") // it asks whether to kill the process
 	return debug(t, cmd, stops, func(out string) int { return strings.Count(out, "> [site]") })
 }
@@ -326,7 +311,7 @@ func TestUprobesBesideOptimizedSite(t *testing.T) {
 		writeTracefs(t, "uprobe_events", fmt.Sprintf("p:%s/%s %s:%#x\n", group, name, d.path, at))
 		t.Cleanup(func() { writeTracefs(t, "uprobe_events", fmt.Sprintf("-:%s/%s\n", group, name)) })
 	}
-	stat := statPerf(t, d.cmd.Process.Pid, group+":before", group+":slow")
+	stat := statPerf(t, d.PID(), group+":before", group+":slow")
 	const rounds = 20
 	for range rounds {
 		d.expect(t, "pass", "0")

@@ -10,7 +10,7 @@ import (
 )
 
 // MemoryCgroup makes a cgroup whose processes may have so many bytes of memory together, and returns its directory and the
-// shell command that joins it. Not every machine lets root make one: then the test is skipped.
+// shell command that joins it. Not every machine lets root make one.
 func MemoryCgroup(t testing.TB, limit int64) (dir, join string) {
 	t.Helper()
 	Root(t)
@@ -43,6 +43,6 @@ func MemoryCgroup(t testing.TB, limit int64) (dir, join string) {
 		})
 		return dir, "echo $$ >" + dir + "/cgroup.procs"
 	}
-	t.Skipf("no cgroup with a limit of memory can be made: %v", err)
+	Missing(t, fmt.Sprintf("a cgroup with a limit of memory: %v", err))
 	return "", ""
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 const shapes = "testdata/shapes.c"
@@ -19,12 +21,7 @@ var compilers = [][]string{{"gcc", "-Wno-clobbered"}, {"clang"}, {"g++", "-Wno-c
 // compile runs a compiler on a file with the header, and returns what it said.
 func compile(t *testing.T, compiler []string, out string, args ...string) (string, error) {
 	t.Helper()
-	if _, err := exec.LookPath(compiler[0]); err != nil {
-		if os.Getenv("WAYMARK_REQUIRE_PEERS") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	peer.Need(t, compiler[0])
 	line := append(compiler[1:len(compiler):len(compiler)], "-Wall", "-Wextra", "-I../../include", "-o", out)
 	text, err := exec.Command(compiler[0], append(line, args...)...).CombinedOutput()
 	return string(text), err

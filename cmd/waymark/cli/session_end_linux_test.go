@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 // A command that does not end after SIGTERM is left running, and killed when that is asked for.
@@ -28,7 +30,7 @@ func TestTerminateStubborn(t *testing.T) {
 			ready, stdout := io.Pipe()
 			s := &session{env: &Env{Stdout: stdout, Stderr: io.Discard}, named: "the command"}
 			if err := s.startCommand(context.Background(), []string{"sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`}); err != nil {
-				t.Skip(err) // a sandbox without ptrace
+				peer.Missing(t, "ptrace: "+err.Error())
 			}
 			defer s.abandon()
 			if err := s.command.Resume(); err != nil {
