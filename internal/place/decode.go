@@ -178,7 +178,7 @@ func (in *instruction) cost() Cost {
 // isNop reports whether an instruction is one of those that compilers pad with.
 func isNop(c []byte) bool {
 	n := 0
-	for n < len(c) && isPrefix(c[n]) && c[n] != 0xf3 {
+	for n < len(c) && isPrefix(c[n]) && c[n] != 0xf3 && c[n]&0xf1 != 0x41 { // PAUSE, and XCHG with R8
 		n++
 	}
 	return n+1 == len(c) && c[n] == 0x90 || n+2 < len(c) && c[n] == 0x0f && c[n+1] == 0x1f

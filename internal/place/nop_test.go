@@ -27,6 +27,24 @@ func TestNopLength(t *testing.T) {
 		"eb 00":                            2,
 		"48 89 c0":                         3, // mov %rax,%rax
 		"48 89 c8":                         0, // mov %rcx,%rax
+		"4c 89 c0":                         0, // mov %r8,%rax
+		"4d 89 c0":                         3, // mov %r8,%r8
+		"41 90":                            0, // xchg %eax,%r8d
+		"48 8d 74 26 00":                   5, // lea 0x0(%rsi,%riz,1),%rsi
+		"4d 8d 64 24 00":                   5, // lea 0x0(%r12),%r12
+		"48 8d 76 00":                      4, // lea 0x0(%rsi),%rsi
+		"48 8d b6 00 00 00 00":             7, // the same
+		"48 8d 36":                         3, // lea (%rsi),%rsi
+		"49 8d 74 24 00":                   0, // lea 0x0(%r12),%rsi
+		"4a 8d 74 26 00":                   0, // lea 0x0(%rsi,%r12,1),%rsi
+		"48 8d 74 24 00":                   0, // lea 0x0(%rsp),%rsi
+		"48 8d 7c 24 10":                   0, // lea 0x10(%rsp),%rdi
+		"48 8d 6c 12 02":                   0, // lea 0x2(%rdx,%rdx,1),%rbp
+		"48 8d 74 36 00":                   0, // lea 0x0(%rsi,%rsi,1),%rsi
+		"48 8d 2d 00 00 00 00":             0, // lea 0x0(%rip),%rbp
+		"48 8d f6":                         0, // not an instruction
+		"48 8d 74 26":                      0,
+		"48 8d":                            0,
 		"eb 01":                            0,
 		"e9 01 00 00 00":                   0,
 		"c3":                               0,

@@ -273,6 +273,14 @@ NOINLINE static long shadows(int n)
 	return value;
 }
 
+/* A LEA of five bytes follows: it is no nop, though some of that length are. */
+NOINLINE static void twofold(long n)
+{
+	sink++;
+	WAYMARK_SIMPLE("c:twofold", "%ld", n);
+	clobber(n * 2 + 2);
+}
+
 int main(void)
 {
 	int values[12];
@@ -297,6 +305,7 @@ int main(void)
 		r += globals(i);
 		r += clone(3, i) + clone(3, i * 2);
 		r += shadows(i);
+		twofold(i);
 	}
 	r += loop(values, 10) + tight(values, 12);
 	r += unrolled(2);
