@@ -39,7 +39,7 @@ func (a *Agent) serve() {
 		case err != nil:
 			time.Sleep(acceptPause)
 		case full:
-			_ = conn.Answer(&wire.Answer{Error: refuse(wire.Limited, "%d connections, as many as an agent takes", maxClients)})
+			_ = conn.Answer(&wire.Answer{Error: refuse(wire.Limited, "%d connections, as many as an agent takes", maxClients).With("end another waymark, or try again")})
 			conn.Close()
 		default:
 			go c.serve()

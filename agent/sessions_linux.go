@@ -82,10 +82,12 @@ func (ss *sessions) start(self rundir.Process, c *client, r wire.Session) (*sess
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if len(ss.all) >= maxSessions {
-		return nil, nil, refuse(wire.Limited, "%d recordings, as many as an agent makes at a time", maxSessions)
+		return nil, nil, refuse(wire.Limited, "%d recordings, as many as an agent makes at a time", maxSessions).
+			With("waymark sessions shows them, waymark sessions stop ends one")
 	}
 	if used := ss.used(); r.Size > ss.limit-used {
-		return nil, nil, refuse(wire.Limited, "rings of %d bytes: the agent's limit is %d, of which %d are used", r.Size, ss.limit, used)
+		return nil, nil, refuse(wire.Limited, "rings of %d bytes: the agent's limit is %d, of which %d are used", r.Size, ss.limit, used).
+			With("ask for fewer bytes, or let the program set a larger agent.Options.MaxBytes")
 	}
 	r.Named = r.Name != ""
 	if !r.Named {
@@ -95,7 +97,8 @@ func (ss *sessions) start(self rundir.Process, c *client, r wire.Session) (*sess
 		return nil, nil, refuse(wire.BadRequest, "%v", err)
 	}
 	if ss.named(r.Name) >= 0 {
-		return nil, nil, refuse(wire.Limited, "there is a recording %q already", r.Name)
+		return nil, nil, refuse(wire.Limited, "there is a recording %q already", r.Name).
+			With("waymark snapshot writes what it has kept, waymark sessions stop ends it; --session NAME is another beside it")
 	}
 	if err := ss.open(self); err != nil {
 		return nil, nil, err
@@ -155,9 +158,8 @@ func (ss *sessions) fits(size int64) error {
 	if of != "" {
 		whose = "the cgroup " + of
 	}
-	e := refuse(wire.Limited, "rings of %d bytes: of the memory of %s %d bytes are left, half of which may become rings", size, whose, left)
-	e.Hint = fmt.Sprintf("smaller rings: --flight %dK, or --buffer", max(left/2, 1<<10)>>10)
-	return e
+	return refuse(wire.Limited, "rings of %d bytes: of the memory of %s %d bytes are left, half of which may become rings", size, whose, left).
+		With(fmt.Sprintf("smaller rings: --flight %dK, or --buffer", max(left/2, 1<<10)>>10))
 }
 
 // room returns how many bytes rings may take that nobody has asked for in particular, less than nothing where that is not known.
@@ -188,8 +190,10 @@ func explain(err error) error {
 		return &wire.Error{Code: wire.BadWhere, Text: where.Error(), Hint: where.Hint, Column: where.Column}
 	case errors.Is(err, recorder.ErrNoMarker):
 		return refuse(wire.NoPoint, "%v", err)
+	case errors.Is(err, ring.ErrSize):
+		return refuse(wire.BadRequest, "%v", err).With("larger rings: 1M, or nothing for the usual size")
 	case errors.Is(err, unix.ENOSPC):
-		return &wire.Error{Code: wire.Failed, Text: err.Error(), Hint: "smaller rings, or fewer recordings: waymark sessions shows them"}
+		return refuse(wire.Failed, "%v", err).With("smaller rings, or fewer recordings: waymark sessions shows them")
 	}
 	return err
 }

@@ -131,7 +131,7 @@ type agentKeys struct {
 
 func newAgentKeys(t Target, markers []*Marker, o Options) (*agentKeys, error) {
 	if slices.Contains(o.By, "tid") {
-		return nil, fmt.Errorf("counting by thread, which an agent does not know: %w", ErrNotSupported)
+		return nil, fmt.Errorf("counting by thread: %w", ErrNotByAgent)
 	}
 	events, err := newAgentEvents(t, markers, o)
 	if err != nil {

@@ -83,7 +83,7 @@ func ringMarker(e *ring.Event, file *File) *Marker {
 // checkAgent reports whether what was asked for can be done by agents at all.
 func checkAgent(t Target, markers []*Marker) error {
 	if t.Follow {
-		return fmt.Errorf("following children of a process through its agent, which is that process's own: %w", ErrNotSupported)
+		return fmt.Errorf("following children of a process: %w", ErrNotByAgent)
 	}
 	if len(t.pids()) == 0 {
 		return errNoProcesses

@@ -27,9 +27,9 @@ func newAgentPairs(t Target, begin, end []*Marker, o *LatencyOptions, d Options)
 	switch {
 	case o.Where != "":
 		// A begin of which it does not hold ends what was open with its key; the agent would keep it to itself.
-		return nil, fmt.Errorf("a condition on what begins pairs, by an agent: %w", ErrNotSupported)
+		return nil, fmt.Errorf("a condition on what begins pairs: %w", ErrNotByAgent)
 	case p.joined.begin == "tid" || p.joined.end == "tid":
-		return nil, fmt.Errorf("joining pairs by thread, which an agent does not know: %w", ErrNotSupported)
+		return nil, fmt.Errorf("joining pairs by thread: %w", ErrNotByAgent)
 	}
 	events, err := newAgentEvents(t, markers, d)
 	if err != nil {

@@ -3,6 +3,7 @@ package tracer
 import (
 	"context"
 	"errors"
+	"io/fs"
 )
 
 // Check is one thing that tracing depends on, and how it is here.
@@ -51,8 +52,13 @@ func (c *checks) fail(name, reason, hint string) {
 func (c *checks) err(name string, s Status, err error) {
 	one := Check{Name: name, Status: s, Reason: err.Error()}
 	var p *PermissionError
-	if errors.As(err, &p) {
+	switch {
+	case errors.As(err, &p):
 		one.Hint = p.Hint
+	case errors.Is(err, ErrNoProcess):
+		one.Hint = "waymark list shows the running processes that have markers"
+	case errors.Is(err, fs.ErrNotExist):
+		one.Hint = "give the path of an executable or a library"
 	}
 	*c = append(*c, one)
 }

@@ -145,5 +145,5 @@ func noOperand(markers []*Marker, arg string) error {
 	if slices.ContainsFunc(markers, func(m *Marker) bool { return !m.Typed }) {
 		return noField(arg, markers)
 	}
-	return fmt.Errorf("%s: the types of these markers are known, their strings are read without being asked for", arg)
+	return fmt.Errorf("%s: %w", arg, ErrTyped)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/internal/rundir"
 	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/sdt"
 	"golang.org/x/sys/unix"
 )
 
@@ -231,6 +232,9 @@ func openRing(s *Session) (*Tracer, error) {
 
 func openRingFile(path string) (*Tracer, *Session, error) {
 	f, _, err := openFile(path)
+	if errors.Is(err, sdt.ErrNotELF) { // nor is a ring file
+		err = fmt.Errorf("%s: not a regular file", path)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
 	"github.com/waymark-trace/waymark/internal/variable"
@@ -14,6 +15,9 @@ var ErrOptimizedOut = variable.ErrOptimized
 
 // ErrNoVariable says of a name that no variable has it where it is asked for.
 var ErrNoVariable = variable.ErrNoVariable
+
+// ErrNotSimple says of markers that they have fields instead.
+var ErrNotSimple = errors.New("only simple markers have variables")
 
 // ErrNoDebug says of a file that neither it nor a separate debug file has debugging information.
 var ErrNoDebug = debuginfo.ErrNone
@@ -86,7 +90,7 @@ func withVars(markers []*Marker, vars []string, all bool) ([]*Marker, error) {
 		out = append(out, m)
 	}
 	if all && !simple {
-		return nil, fmt.Errorf("variables %v: only simple markers have variables: %w", vars, ErrNotSupported)
+		return nil, fmt.Errorf("%s: %w", strings.Join(vars, ", "), ErrNotSimple)
 	}
 	for i, name := range vars {
 		if err := found[i]; all && err != nil {

@@ -1,6 +1,7 @@
 package ring
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"os"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/clock"
 )
+
+// ErrSize says that rings would be too small to record into.
+var ErrSize = errors.New("less than the least")
 
 // Info is what a file says of the program that writes it.
 type Info struct {
@@ -70,7 +74,7 @@ func (o *Options) geometry() (geometry, error) {
 	}
 	each := size / g.rings
 	if each < 2*minSub {
-		return g, fmt.Errorf("%d bytes for %d rings: less than %d for each", size, g.rings, 2*minSub)
+		return g, fmt.Errorf("%d bytes for %d rings: %w of %d for each", size, g.rings, ErrSize, 2*minSub)
 	}
 	each = 1 << (bits.Len64(each) - 1)
 	g.subs = uint64(o.SubBuffers)

@@ -123,3 +123,9 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Text }
+
+// With adds what helps.
+func (e *Error) With(hint string) *Error {
+	e.Hint = hint
+	return e
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 
@@ -217,7 +218,7 @@ func (e *Env) report(err error) int {
 		return int(status)
 	case errors.Is(err, context.Canceled):
 		return statusInterrupted
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong), errors.Is(err, path.ErrBadPattern):
 		e.printError(err)
 		return statusUsage
 	}

@@ -39,6 +39,12 @@ func TestScripts(t *testing.T) {
 		}
 		runScript(t, "agent", "")
 	})
+	t.Run("refusals", func(t *testing.T) { // of paths, and of agents
+		if runtime.GOOS != "linux" {
+			t.Skip("agents are on Linux")
+		}
+		runScript(t, "refusals", "")
+	})
 	t.Run("simple", func(t *testing.T) { // list, of simple markers
 		peer.Need(t, "gcc", "g++", "strip")
 		peer.Header(t, "sys/sdt.h")

@@ -42,9 +42,10 @@ func newDoctorCommand(env *Env) *cobra.Command {
 		Example: doctorExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := cmd.Flags().Changed("pid")
+			if err := checkPID(cmd, o.pid); err != nil {
+				return err
+			}
 			switch {
-			case given && o.pid <= 0:
-				return usage("a PID is a positive number", "-p %d is not a process", o.pid)
 			case given && len(args) > 0 || len(args) > 1:
 				return usage("give -p PID, or one FILE, or neither", "doctor looks at one target")
 			case len(args) == 1:

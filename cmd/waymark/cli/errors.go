@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/waymark-trace/waymark/internal/link"
@@ -59,7 +61,7 @@ func explain(err error) (text, hint string) {
 	case errors.As(err, &noMatch):
 		return fmt.Sprintf("no marker matches %q", noMatch.Pattern), noMatchHint(noMatch)
 	case errors.As(err, &where):
-		return "--where: " + where.Unwrap().Error(), where.Hint
+		return "--where: " + where.Unwrap().Error(), cmp.Or(where.Hint, "such as 'status >= 500 && path ~ \"/api/*\"'; docs/filters.md says what there is")
 	case errors.As(err, &noField):
 		return fmt.Sprintf("no marker has a field %q", noField.Name), noFieldHint(noField)
 	}
@@ -79,16 +81,21 @@ var hints = []struct {
 	{tracer.ErrNoProc, "mount -t proc proc /proc"},
 	{tracer.ErrNoTracefs, "mount -t tracefs tracefs /sys/kernel/tracing; stat and trace do without"},
 	{tracer.ErrNoTypes, "it needs CONFIG_DEBUG_INFO_BTF and /sys/kernel/btf/vmlinux; without --follow stat and trace do not"},
+	{tracer.ErrNotByAgent, "--engine kernel does it, where that is permitted: waymark doctor -p PID says whether it is"},
 	{tracer.ErrNotSupported, "tracing needs Linux on x86-64, and waymark doctor says what this machine lacks; link, build and list FILE do not trace"},
 	{tracer.ErrNoProcess, "waymark list shows the running processes that have markers"},
 	{tracer.ErrChanged, "the file was rebuilt or the process replaced: run the same again"},
 	{tracer.ErrCounterConflict, "another tracer has this marker under a counter of its own: end it first"},
 	{tracer.ErrRedZone, "choose more markers than these; perf and bpftrace do attach there, and do that harm"},
+	{tracer.ErrTyped, "leave it out: --str is for markers without types, as C programs have them"},
+	{tracer.ErrNotSimple, "waymark list --simple shows those; the fields of other markers are shown without --vars"},
 	{tracer.ErrNoVariable, "waymark list --simple -v FILE shows the variables that are in scope at each marker"},
 	{tracer.ErrNoDebug, "build it with -g and do not strip it, or keep its debugging information in a file of its own: docs/simple.md, Tracing"},
 	{tracer.ErrNoPlace, "docs/simple.md says why that is, and of the anchored form, which always has one"},
 	{tracer.ErrPath, "make a symbolic link to the file, with a name without blanks, and give that"},
 	{tracer.ErrBusy, "end perf, or write 0 to the event's enable file below /sys/kernel/tracing/events, then try again"},
+
+	{path.ErrBadPattern, "* stands for any text, ? for a character, [a-z] for one of these; a [ itself is \\["},
 
 	{link.ErrNotELF, "link takes a finished Linux executable, as GOOS=linux go build writes it"},
 	{link.ErrNotGo, "C programs need no link: waymark list shows the SDT markers they have"},

@@ -49,6 +49,9 @@ func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*selection, e
 	}
 	if err == nil {
 		sel.engine = f.engine
+		if f.engine == engineAgent && sel.target.Path != "" {
+			err = usage("give its processes: -p PID or several, or -- COMMAND", "an agent is that of a process, and %s is a FILE", sel.target.Path)
+		}
 	}
 	if err == nil && len(f.vars) == 0 { // which has variables that are no fields
 		sel.where = f.where

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -110,7 +111,11 @@ func (l *latencyRun) attach(s *session) (_ attached, err error) {
 		}
 		o.Later, o.Ends = &later, func(m *tracer.Marker) bool { return matches(m, end) }
 	}
-	if l.pairs, err = tracer.Latency(s.target, matching(s.markers, begin), matching(s.markers, end), o); err != nil {
+	begins := matching(s.markers, begin)
+	if both := matching(begins, end); len(both) > 0 {
+		return nil, withHint(fmt.Errorf("%s would begin and end pairs at once", label(both[0].FullName())), "name two markers, or give patterns that have none in common")
+	}
+	if l.pairs, err = tracer.Latency(s.target, begins, matching(s.markers, end), o); err != nil {
 		return nil, err
 	}
 	return l.pairs, nil

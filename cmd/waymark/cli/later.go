@@ -131,7 +131,7 @@ func matching(all []*tracer.Marker, patterns []string) (chosen []*tracer.Marker)
 
 // awaits returns an error that there is no such marker, or warns of it where one may appear.
 func (s *session) awaits(sel *selection, found []*tracer.Marker, err error) error {
-	if errors.Is(err, path.ErrBadPattern) || s.later == nil {
+	if errors.Is(err, path.ErrBadPattern) || s.later == nil || s.target.Engine == tracer.EngineAgent {
 		return err
 	}
 	if _, bad := tracer.Match(&tracer.Marker{}, sel.patterns); bad != nil {

@@ -75,9 +75,9 @@ func runLink(env *Env, paths []string, out string, o link.Options, verbose bool)
 		case isBrokenPipe(err):
 			return err
 		case first == nil:
-			first = err
+			first = explainLink(path, err)
 		default:
-			env.printError(err)
+			env.printError(explainLink(path, err))
 		}
 	}
 	return first

@@ -29,7 +29,7 @@ func findGroups(ctx context.Context, env *Env, o *listOptions, sel *selection) (
 	all, err := tracer.Find(ctx, target)
 	done()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, explainFile(target.Path, err)
 	}
 	others, simple := splitSimple(all, sel)
 	if o.simple {

@@ -55,7 +55,7 @@ func (e *Env) openOutput(path string, command bool) (*output, error) {
 	case path != "":
 		f, err := openOutputFile(path)
 		if err != nil {
-			return nil, err
+			return nil, explainOutput(err)
 		}
 		o.to, o.file, w = f.File, f, f
 	case command:

@@ -66,7 +66,7 @@ func runProbeAdd(ctx context.Context, env *Env, o *probeAddOptions, sel *selecti
 	all, err := tracer.Find(ctx, sel.target)
 	done()
 	if err != nil {
-		return err
+		return explainFile(sel.target.Path, err)
 	}
 	markers, err := sel.choose(all)
 	if err != nil {

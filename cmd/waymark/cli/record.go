@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -85,9 +86,18 @@ func newRecordCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
+func usageNoStream() error {
+	return usage("such as -o trace", "a trace is a directory, which standard output cannot be")
+}
+
 func (o *recordOptions) check(cmd *cobra.Command) error {
 	if o.out == "-" {
-		return usage("such as -o trace", "a trace is a directory, which standard output cannot be")
+		return usageNoStream()
+	}
+	for _, name := range o.kernel {
+		if !strings.Contains(name, ":") {
+			return usage("such as --kernel sched:sched_switch; ls /sys/kernel/tracing/events shows the groups", "--kernel takes GROUP:NAME, not %q", name)
+		}
 	}
 	if o.out == "" {
 		o.out = time.Now().Format("waymark-20060102-150405")

@@ -38,7 +38,7 @@ func (s *session) divide(sel *selection) error {
 func (s *session) find(ctx context.Context) ([]*tracer.Marker, error) {
 	all, err := tracer.Find(ctx, s.target)
 	if err != nil || len(s.agents.PIDs) == 0 {
-		return all, err
+		return all, explainFile(s.target.Path, err)
 	}
 	of, err := tracer.Find(ctx, s.agents)
 	s.byAgents = of

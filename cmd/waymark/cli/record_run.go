@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -30,7 +29,7 @@ type recorder struct {
 	sources  []recordSource
 	channels []*recording.Channel
 	view     *recordView
-	made     bool // the directory of the trace
+	missing  string // the first directory on the way to the trace that was not there, "" for none
 
 	received atomic.Uint64
 	enough   chan struct{} // closed when there are as many events as -n asks for
@@ -58,10 +57,10 @@ func runRecord(ctx context.Context, env *Env, o *recordOptions, sel *selection) 
 		}
 	}()
 	r := &recorder{s: s, o: o, enough: make(chan struct{}), full: make(chan struct{})}
-	_, missing := os.Stat(o.out)
-	r.made = errors.Is(missing, fs.ErrNotExist)
+	r.missing = missingDirectory(o.out)
 	if r.trace, err = recording.Create(o.out, &recording.Options{Env: s.circumstances()}); err != nil {
 		s.abandon()
+		removeEmpty(o.out, r.missing)
 		return explainDirectory(o.out, err)
 	}
 	done := s.attaching()
@@ -117,8 +116,8 @@ func (r *recorder) beginChannels() error {
 func (r *recorder) drop() {
 	r.s.abandon()
 	_ = r.trace.Close()
-	if os.Remove(filepath.Join(r.o.out, "metadata")) == nil && r.made {
-		_ = os.Remove(r.o.out) // unless there is more in it
+	if os.Remove(filepath.Join(r.o.out, "metadata")) == nil {
+		removeEmpty(r.o.out, r.missing)
 	}
 }
 

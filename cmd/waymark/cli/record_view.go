@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -137,13 +135,6 @@ func (s *session) circumstances() []ctf.EnvEntry {
 		env = append(env, recording.Number(fmt.Sprintf("pid_%d", i), int64(pid)))
 	}
 	return env
-}
-
-func explainDirectory(dir string, err error) error {
-	if errors.Is(err, fs.ErrExist) {
-		return withHint(err, "give another directory, or remove %s first", dir)
-	}
-	return err
 }
 
 // explainDisk adds what helps when a trace could not be written.

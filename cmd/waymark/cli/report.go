@@ -97,7 +97,7 @@ func (t *reportTotal) elapsed() time.Duration { return t.last.Sub(t.first) }
 func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, patterns []string) (err error) {
 	r, damage := recording.Open(path)
 	if r == nil {
-		return damage
+		return withHint(damage, "TRACE is a directory with a file named metadata, or with such below it, as waymark record and LTTng write them")
 	}
 	defer r.Close()
 	damaged := damage != nil

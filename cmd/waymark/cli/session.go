@@ -99,7 +99,7 @@ func (s *session) startCommand(ctx context.Context, argv []string) error {
 		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Agent: s.target.Engine == tracer.EngineAgent,
 	})
 	if err != nil {
-		return err
+		return explainCommand(argv[0], err)
 	}
 	s.command, s.exited = c, make(chan struct{})
 	s.target = tracer.Target{PID: c.PID(), Engine: s.target.Engine}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,8 +55,11 @@ func newSessionsCommand(env *Env) *cobra.Command {
 func newSessionCommand(use, short, example string, alive bool, do func(*tracer.Session) error) *cobra.Command {
 	var pid int
 	cmd := &cobra.Command{
-		Use: use, Short: short, Long: short + ".", Example: example, Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Use: use, Short: short, Long: short + ".", Example: example, Args: atMostOne,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkPID(cmd, pid); err != nil {
+				return err
+			}
 			s, err := findSession(pid, strings.Join(args, ""), alive)
 			if err != nil {
 				return err
@@ -112,7 +116,7 @@ func sessionState(s *tracer.Session) string {
 // findSession returns the recording that is meant: the only one that has what was given.
 func findSession(pid int, name string, alive bool) (*tracer.Session, error) {
 	all, err := tracer.Sessions()
-	some := slices.DeleteFunc(all, func(s tracer.Session) bool {
+	some := slices.DeleteFunc(slices.Clone(all), func(s tracer.Session) bool {
 		return s.Alive != alive || alive && !s.Named || pid != 0 && s.PID != pid || name != "" && s.Name != name
 	})
 	switch {
@@ -126,10 +130,28 @@ func findSession(pid int, name string, alive bool) (*tracer.Session, error) {
 		return nil, usage("give one of "+list(names), "%d recordings are meant", len(some))
 	case err != nil:
 		return nil, err
-	case alive:
-		return nil, withHint(errors.New("there is no such recording"), "waymark sessions shows what there is; waymark record --flight 64M -p PID starts one")
 	}
-	return nil, withHint(errors.New("no dead program has left such a recording"), "waymark sessions shows what there is")
+	return nil, noSession(all, pid, name, alive)
+}
+
+// noSession is the error of a recording that is not there, or not of that kind.
+func noSession(all []tracer.Session, pid int, name string, alive bool) error {
+	other := pid != 0 && slices.ContainsFunc(all, func(s tracer.Session) bool {
+		return s.PID == pid && s.Alive != alive && (name == "" || s.Name == name)
+	})
+	switch {
+	case alive && other:
+		return withHint(fmt.Errorf("process %d is dead", pid), "waymark recover -p %d writes what it has left, waymark sessions remove -p %d forgets it", pid, pid)
+	case other:
+		return withHint(fmt.Errorf("process %d is alive", pid), "waymark snapshot -p %d writes what it has recorded, waymark sessions stop -p %d ends that", pid, pid)
+	case alive:
+		return withHint(errors.New("there is no such recording"), "waymark sessions shows what there is; waymark record --flight 64M -p PID starts one")
+	}
+	hint := "waymark sessions shows what there is"
+	if f, err := os.Stat(name); err == nil && f.Mode().IsRegular() {
+		hint += "; the file of that name is ./" + name
+	}
+	return withHint(errors.New("no dead program has left such a recording"), "%s", hint)
 }
 
 // completeSessions makes the shell complete names of recordings.

@@ -39,6 +39,14 @@ func (f *traceFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the trace to the directory `DIR`, which must be new")
 }
 
+// check refuses what cannot be meant.
+func (f *traceFlags) check(cmd *cobra.Command) error {
+	if f.out == "-" {
+		return usageNoStream()
+	}
+	return checkPID(cmd, f.pid)
+}
+
 func (f *traceFlags) directory() string {
 	if f.out == "" {
 		return time.Now().Format("waymark-20060102-150405")
@@ -50,8 +58,11 @@ func newSnapshotCommand(env *Env) *cobra.Command {
 	var f traceFlags
 	cmd := &cobra.Command{
 		Use: "snapshot [-p PID] [-o DIR] [NAME]", Short: "Write what a recording has kept until now",
-		Long: snapshotLong, Example: "  waymark snapshot\n  waymark snapshot -p 1234 -o before-restart flight", Args: cobra.MaximumNArgs(1),
+		Long: snapshotLong, Example: "  waymark snapshot\n  waymark snapshot -p 1234 -o before-restart flight", Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
 			s, err := findSession(f.pid, strings.Join(args, ""), true)
 			if err != nil {
 				return err
@@ -78,8 +89,11 @@ func newRecoverCommand(env *Env) *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
 		Use: "recover [-p PID] [-o DIR] [NAME | FILE]", Short: "Write what a dead program has recorded",
-		Long: recoverLong, Example: "  waymark recover\n  waymark recover --remove -p 1234 -o crash\n  waymark recover -o crash ./saved.ring", Args: cobra.MaximumNArgs(1),
+		Long: recoverLong, Example: "  waymark recover\n  waymark recover --remove -p 1234 -o crash\n  waymark recover -o crash ./saved.ring", Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
 			name := strings.Join(args, "")
 			if strings.Contains(name, "/") {
 				if remove {
@@ -87,7 +101,7 @@ func newRecoverCommand(env *Env) *cobra.Command {
 				}
 				events, s, err := tracer.OpenRing(name)
 				if err != nil {
-					return err
+					return withHint(err, "FILE is the ring file of a recording; those that dead programs have left are shown by waymark sessions, and taken without FILE")
 				}
 				return env.saveTrace(cmd.Context(), f.directory(), events, s)
 			}

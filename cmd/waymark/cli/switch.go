@@ -47,7 +47,10 @@ func (f *switchFlags) add(cmd *cobra.Command) {
 
 // agent connects to the agent of -p.
 func (f *switchFlags) agent(cmd *cobra.Command) (*tracer.Agent, error) {
-	if f.pid <= 0 {
+	if err := checkPID(cmd, f.pid); err != nil {
+		return nil, err
+	}
+	if f.pid == 0 {
 		return nil, usage("such as -p 1234", "%s needs a process", cmd.CommandPath())
 	}
 	if f.duration < 0 {

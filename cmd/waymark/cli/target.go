@@ -51,8 +51,8 @@ func parseSelection(cmd *cobra.Command, pids []int, args []string) (*selection, 
 	var s selection
 	if cmd.Flags().Changed("pid") {
 		for _, pid := range pids {
-			if pid <= 0 {
-				return nil, usage("a PID is a positive number", "-p %d is not a process", pid)
+			if err := checkPID(cmd, pid); err != nil {
+				return nil, err
 			}
 		}
 		if len(pids) == 0 {
@@ -78,6 +78,14 @@ func parseSelection(cmd *cobra.Command, pids []int, args []string) (*selection, 
 	}
 	s.patterns = args
 	return &s, nil
+}
+
+// checkPID refuses a number of -p that no process has.
+func checkPID(cmd *cobra.Command, pid int) error {
+	if cmd.Flags().Changed("pid") && pid <= 0 {
+		return usage("a PID is a positive number", "-p %d is not a process", pid)
+	}
+	return nil
 }
 
 // follow is --follow.
