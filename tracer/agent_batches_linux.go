@@ -5,14 +5,15 @@ import (
 	"errors"
 	"os"
 	"time"
+
+	"github.com/waymark-trace/waymark/internal/ring"
 )
 
-// batches hands over what the rings have, one after another and again. No writer wakes it; to look costs a process in
-// Go some 0.2 ms, as its scheduler wakes with it. So it looks as seldom as rings fill.
+// batches hands over what the rings have, one after another and again.
 func (a *agentEvents) batches(ctx context.Context, fn func(*Batch)) error {
 	filled := 0.0    // what part of a ring since the last nap, at most
 	var broken error // of rings, of which no more is read; of those of a program that has ended the others are
-	for nap := leastNap; ; {
+	for pace := (ring.Pace{}); ; {
 		over := false
 		select {
 		case <-a.halted:
@@ -29,15 +30,11 @@ func (a *agentEvents) batches(ctx context.Context, fn func(*Batch)) error {
 			continue
 		case over:
 			return broken
-		case filled > 1.0/8:
-			nap = max(nap/4, leastNap)
-		case filled < 1.0/32:
-			nap = min(2*nap, mostNap)
 		}
-		filled = 0
-		if err := a.sleep(ctx, nap); err != nil {
+		if err := a.sleep(ctx, pace.Next(filled)); err != nil {
 			return err
 		}
+		filled = 0
 	}
 }
 

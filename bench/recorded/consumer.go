@@ -32,51 +32,50 @@ func newConsumer(how, path, out string) (*consumer, error) {
 	return c, err
 }
 
-// run polls as often as there was something, from every millisecond to every tenth of a second.
+// run looks as often as waymark record does.
 func (c *consumer) run() {
-	for pause := time.Millisecond; ; {
+	for pace := (ring.Pace{}); ; {
 		ended, err := c.r.Ended()
 		fatal(err)
-		n := c.round()
-		if ended && n == 0 {
+		filled := c.round()
+		if ended && filled == 0 {
 			fatal(c.out.Close())
 			return
 		}
-		if n > 0 {
-			pause = time.Millisecond
-		} else {
-			pause = min(2*pause, 100*time.Millisecond)
-		}
-		time.Sleep(pause)
+		time.Sleep(pace.Next(filled))
 	}
 }
 
-// round reads what there is, and returns how much that was.
-func (c *consumer) round() (n int64) {
+// round reads what there is, and returns what part of a ring that was, at most.
+func (c *consumer) round() (filled float64) {
 	for i := range c.r.Rings() {
-		if c.raw {
-			written, err := c.r.CopyTo(i, c.out)
-			fatal(err)
-			fatal(c.r.Consume(i))
-			n += written
-			continue
-		}
-		for {
-			rec, err := c.r.Next(i)
-			fatal(err)
-			if rec == nil {
-				break
-			}
-			n++
-			c.buffer = binary.NativeEndian.AppendUint64(c.buffer, uint64(rec.Monotonic))
-			c.buffer = append(c.buffer, rec.Args...)
-			if len(c.buffer) > 128<<10 {
-				c.flush(i)
-			}
-		}
-		c.flush(i)
+		before := c.r.Position(i)
+		c.read(i)
+		filled = max(filled, float64(c.r.Position(i)-before)/float64(c.r.Info().RingSize))
 	}
-	return n
+	return filled
+}
+
+func (c *consumer) read(i int) {
+	if c.raw {
+		_, err := c.r.CopyTo(i, c.out)
+		fatal(err)
+		fatal(c.r.Consume(i))
+		return
+	}
+	for {
+		rec, err := c.r.Next(i)
+		fatal(err)
+		if rec == nil {
+			break
+		}
+		c.buffer = binary.NativeEndian.AppendUint64(c.buffer, uint64(rec.Monotonic))
+		c.buffer = append(c.buffer, rec.Args...)
+		if len(c.buffer) > 128<<10 {
+			c.flush(i)
+		}
+	}
+	c.flush(i)
 }
 
 func (c *consumer) flush(ring int) {
