@@ -153,8 +153,6 @@ func (c *compiler) mean(name string, n *node) {
 	switch {
 	case c.scope == eventHeader && name == "id":
 		n.role = eventRole
-	case n.role == endRole:
-		n.clock = nil // it is of the packet's end, and read at its beginning
 	case n.clock == nil && (c.scope == eventHeader && name == "timestamp" || n.role == beginRole):
 		n.clock = c.lone
 	}

@@ -14,15 +14,16 @@ const (
 // decoder reads values. What it returns is valid until reset.
 type decoder struct {
 	window
-	slots  []uint64
-	clock  *Clock
-	ticks  uint64            // of the clock
-	met    [roleCount]uint64 // what fields that mean something have
-	found  [roleCount]bool   // which of them there are
-	uuid   []byte
-	values []Value // from which values take their elements
-	texts  []byte
-	count  int
+	slots   []uint64
+	clock   *Clock
+	ticks   uint64            // of the clock
+	met     [roleCount]uint64 // what fields that mean something have
+	found   [roleCount]bool   // which of them there are
+	endBits int               // bits of the time at which the packet ends; 0 when it has none
+	uuid    []byte
+	values  []Value // from which values take their elements
+	texts   []byte
+	count   int
 }
 
 // reset frees the values read so far.
@@ -90,7 +91,11 @@ func (d *decoder) number(n *node, v *Value) error {
 	if n.role != noRole {
 		d.met[n.role], d.found[n.role] = bits, true
 	}
-	if n.clock != nil && n.clock == d.clock {
+	switch {
+	case n.clock == nil || n.clock != d.clock:
+	case n.role == endRole:
+		d.endBits = n.size // it is read at the packet's beginning
+	default:
 		d.tick(bits, n.size)
 	}
 	return nil

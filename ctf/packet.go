@@ -8,8 +8,11 @@ import (
 // nextPacket reads a packet's header and context.
 func (s *Stream) nextPacket() error {
 	d := &s.d
+	if d.endBits > 0 && !d.found[beginRole] { // what follows has no other time
+		d.tick(d.met[endRole], d.endBits)
+	}
 	d.base, d.end = d.at, s.size
-	d.found = [roleCount]bool{}
+	d.found, d.endBits = [roleCount]bool{}, 0
 	d.reset()
 	class, err := s.packetClass()
 	if err != nil {

@@ -24,8 +24,11 @@ func pretty(e *ctf.Event) string {
 	b.WriteString(e.Class.Name + ": ")
 	var parts []string
 	for _, v := range []*ctf.Value{&e.PacketContext, &e.StreamContext, &e.Context, &e.Payload} {
-		if v.Type != nil {
-			parts = append(parts, prettyValue(v, v == &e.PacketContext))
+		if v.Type == nil {
+			continue
+		}
+		if text := prettyValue(v, v == &e.PacketContext); text != "{ }" || v != &e.PacketContext {
+			parts = append(parts, text)
 		}
 	}
 	b.WriteString(strings.Join(parts, ", "))
