@@ -29,6 +29,7 @@ type beginnings struct {
 	events map[uint64][]event
 	// What is possible where an address is come to from the instruction before, and by jumps.
 	ahead, jumps map[uint64]since
+	possible     since // anywhere
 	// unknown says that the line table does not tell.
 	unknown bool
 	// crowded says that the marker is on the first statement's line: they may be of one macro, with a
@@ -153,7 +154,7 @@ func (b *beginnings) solve(start uint64) {
 		for len(work) > 0 {
 			at := work[len(work)-1]
 			work = work[:len(work)-1]
-			s := b.at(at, nil)
+			s := b.at(at)
 			all |= s
 			if in := b.code[at]; in.falls {
 				reach(b.ahead, at+uint64(in.size), s)
@@ -170,22 +171,18 @@ func (b *beginnings) solve(start uint64) {
 	reach(b.ahead, start, entered)
 	others := slices.DeleteFunc(b.entries(), func(at uint64) bool { return at == start })
 	for range 2 { // handlers of exceptions are reached from anywhere
-		all := run()
+		b.possible |= run()
 		for _, at := range others {
-			reach(b.jumps, at, all|past)
+			reach(b.jumps, at, b.possible|past)
 		}
 	}
-	run()
+	b.possible |= run()
 }
 
-// at returns what is possible behind the statements of an address, and tells each what is possible ahead of
-// all and behind each. A jump may lead behind some of them: nothing says so, but that matters only where the
-// function is entered.
-func (b *beginnings) at(address uint64, each func(view int, s since)) since {
+// at returns what is possible behind the statements of an address. A jump may lead behind some of them:
+// nothing says so, but that matters only where the function is entered.
+func (b *beginnings) at(address uint64) since {
 	ahead, jumped := b.ahead[address], b.jumps[address]
-	if each != nil {
-		each(-1, ahead|jumped)
-	}
 	for _, e := range b.events[address] {
 		ahead = e.after(ahead)
 		if behind := e.after(jumped); e.opens {
@@ -193,28 +190,17 @@ func (b *beginnings) at(address uint64, each func(view int, s since)) since {
 		} else {
 			jumped = behind
 		}
-		if each != nil {
-			each(e.view, ahead|jumped)
-		}
 	}
 	return ahead | jumped
 }
 
-// again reports whether the function may have begun again when a candidate is passed.
-func (b *beginnings) again(c *candidate, views [2]int, copies int) bool {
+// mayBeginAgain reports whether the function may begin again anywhere. Where exactly does not count: a pass that was made
+// a copy of its own can lack the first statement, of which gcc knew the outcome, or have it further down.
+func (b *beginnings) mayBeginAgain(copies int) bool {
 	if b.unknown {
 		return copies > 1 || b.opaque || b.loops()
 	}
-	var all since
-	b.at(c.address, func(view int, s since) {
-		switch {
-		case views[0] == NoView, views[0] < view && view <= views[1]:
-			all |= s
-		case view <= views[0]:
-			all = s
-		}
-	})
-	return all == 0 || all&again != 0
+	return b.possible&again != 0
 }
 
 // loops reports whether there is a jump back in the code.

@@ -52,7 +52,7 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 				if known[key] == nil {
 					known[key] = beginningsOf(fl, own, table, c, s.sources(own, declared), len(candidates))
 				}
-				if p.Again = known[key].again(c, p.Views, len(c.mark.At)); p.Again && c.size == 0 && p.Join {
+				if p.Again = known[key].mayBeginAgain(len(c.mark.At)); p.Again && c.size == 0 && p.Join {
 					err = errAgain
 				}
 			}

@@ -62,7 +62,7 @@ type Place struct {
 	// Views are the first and the last of the statements at that address that are on the marker's line,
 	// as the line table counts them: -1 for ahead of all, NoView when that is not known.
 	Views [2]int
-	// Again says that the function may have begun again there without being entered: its parameters are
+	// Again says that the function may begin again without being entered: its parameters are
 	// not known to be what the debugging information says, see again.go.
 	Again bool
 	// Join says that there are several ways to Marker.
@@ -217,16 +217,18 @@ func (j *judge) check() error {
 		return fmt.Errorf("there are %d ways to it, and not all need pass the marker: one is the jump at %#x%s", others, first[0], j.lineText(first[0]))
 	}
 	own := j.fn.At(j.address).Function()
+	var loops []uint64
 	for _, at := range jumps {
 		if slices.Contains(first, at) {
 			continue
 		}
+		loops = append(loops, at)
 		file, line := j.line(at)
-		if j.fn.At(at).Function() != own || file < 0 || j.lines.Names[file] != j.file || line >= j.mark.Line {
+		if j.fn.At(at).Function() != own || file < 0 || j.lines.Names[file] != j.file || line >= j.mark.Line || j.beginsBehind(line) {
 			return fmt.Errorf("a loop begins there, and the marker may stand before it: it goes on from %#x%s", at, j.lineText(at))
 		}
 	}
-	return nil
+	return j.afterCopy(loops)
 }
 
 // maxJumps bounds the jumps to one place that are looked at; compilers make few.
