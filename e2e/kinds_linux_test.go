@@ -3,13 +3,12 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -174,21 +173,7 @@ func traced(t *testing.T, path string, passes int) []*tracer.Event {
 	if err := tr.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	var events []*tracer.Event
-	for {
-		ev, err := tr.Next(context.Background())
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		events = append(events, ev)
-	}
-	if lost, err := tr.Lost(); lost != 0 || err != nil {
-		t.Errorf("lost %d events, %v", lost, err)
-	}
-	return events
+	return slices.Collect(drain(t, tr))
 }
 
 // checkEvents compares our own events, with names and text, to what the program marked.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/talk"
 	"github.com/waymark-trace/waymark/recording"
 )
 
@@ -40,39 +41,28 @@ func numbered(t *testing.T) (path string) {
 
 // numberer is that program, which waits to begin.
 type numberer struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out strings.Builder
+	*talk.Program
 }
 
 func startNumbered(t *testing.T, path string, args ...string) *numberer {
 	t.Helper()
-	n := &numberer{cmd: exec.Command(path, args...)}
-	n.cmd.Stdout = &n.out
-	var err error
-	if n.in, err = n.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { n.cmd.Process.Kill() })
+	n := &numberer{talk.Start(t, exec.Command(path, args...))}
 	eventually(t, "an agent", func() bool {
-		all, _ := filepath.Glob(fmt.Sprintf("%s/waymark/%d-*.sock", os.Getenv("XDG_RUNTIME_DIR"), n.cmd.Process.Pid))
+		all, _ := filepath.Glob(fmt.Sprintf("%s/waymark/%d-*.sock", os.Getenv("XDG_RUNTIME_DIR"), n.PID()))
 		return len(all) > 0
 	})
 	return n
 }
 
-func (n *numberer) pid() string { return fmt.Sprint(n.cmd.Process.Pid) }
+func (n *numberer) pid() string { return fmt.Sprint(n.PID()) }
 
 // finish lets it go if it still waits, waits for its end, and returns how many it marked.
 func (n *numberer) finish(t *testing.T) (marked uint64) {
 	t.Helper()
-	n.in.Close()
-	err := n.cmd.Wait()
-	if _, e := fmt.Sscanf(n.out.String(), "marked %d", &marked); err != nil || e != nil {
-		t.Fatalf("the program: %v, %q", err, &n.out)
+	n.CloseInput()
+	n.Scan(new(string), &marked) // "marked N"
+	if err := n.Cmd.Wait(); err != nil {
+		t.Fatalf("the program: %v", err)
 	}
 	return marked
 }
@@ -137,7 +127,7 @@ func TestRecordAccounts(t *testing.T) {
 				args := append([]string{"--engine", "agent", "-p", p.pid(), "-o", fmt.Sprint(dir, "/", i)}, options...)
 				all = append(all, watchBy(t, "record", args...))
 			}
-			p.in.Write([]byte("\n"))
+			p.Tell("")
 			for i := 0; tt.stop && i < 5; i++ {
 				all[0].cmd.Process.Signal(syscall.SIGSTOP)
 				time.Sleep(5 * time.Millisecond)
@@ -171,7 +161,7 @@ func TestRecordKilled(t *testing.T) {
 	dir := t.TempDir()
 	p := startNumbered(t, path, "1", "0")
 	other := watchBy(t, "record", "--engine", "agent", "--buffer", "64K", "--where", "seq < 200000", "-p", p.pid(), "-o", dir+"/other")
-	p.in.Write([]byte("\n"))
+	p.Tell("")
 	killed := 0
 	for ; killed < 8; killed++ {
 		w := watchBy(t, "record", "--engine", "agent", "-p", p.pid(), "-o", fmt.Sprint(dir, "/", killed))

@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"errors"
-	"io"
 	"testing"
 	"time"
 
@@ -48,14 +47,7 @@ func checkGoroutines(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	seen := map[uint64]int{}
-	for {
-		e, err := events.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for e := range drain(t, events) {
 		if e.Goroutine == 0 || uint64(e.Goroutine) != e.Values[0].Bits || e.Values[0].Err != nil {
 			t.Errorf("an event of goroutine %d in %d: %v", e.Goroutine, e.Values[0].Bits, e.Values[0].Err)
 		}

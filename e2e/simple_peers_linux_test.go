@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -52,14 +51,7 @@ func (o *oracle) trace(t *testing.T, p program) map[string][]simpleHit {
 		t.Fatal(err)
 	}
 	hits := map[string][]simpleHit{}
-	for {
-		e, err := events.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for e := range drain(t, events) {
 		h := simpleHit{e.Marker.Simple.Name, map[string]string{}, map[string]error{}}
 		for i := range e.Values {
 			f, v := &e.Marker.Fields[i], &e.Values[i]
@@ -67,9 +59,6 @@ func (o *oracle) trace(t *testing.T, p program) map[string][]simpleHit {
 			h.why[f.Name] = v.Err
 		}
 		hits[h.marker] = append(hits[h.marker], h)
-	}
-	if lost, err := events.Lost(); lost != 0 || err != nil {
-		t.Fatalf("%d events lost: %v", lost, err)
 	}
 	return hits
 }

@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,21 +46,9 @@ func hits(t *testing.T, path, patterns string, change func(*tracer.Marker)) (lin
 	defer tr.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- errors.Join(c.Resume(), c.Wait(), tr.Stop()) }()
-	for {
-		ev, err := tr.Next(context.Background())
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		events = append(events, ev)
-	}
+	events = slices.Collect(drain(t, tr))
 	if err := <-ended; err != nil {
 		t.Fatal(err)
-	}
-	if lost, err := tr.Lost(); lost != 0 || err != nil {
-		t.Errorf("lost %d events, %v", lost, err)
 	}
 	return strings.Split(strings.TrimSpace(out.String()), "\n"), events
 }

@@ -18,8 +18,6 @@ var (
 	silent = marker.New0("test:silent", "")
 	costs  = marker.New3[int, string, float64]("test:costs", "n %d s %s f %g")
 	self   = marker.New1[int]("test:self", "n %d")
-	bad    = marker.New1[int]("test:bad", "n %s") //waymark:ignore a wrong format is what is tested
-	badNm  = marker.New0("te st", "")             //waymark:ignore a wrong name is what is tested
 	panics = marker.New1[int]("test:panics", "n %d")
 	waits  = marker.New1[int]("test:waits", "n %d")
 	deep   = marker.New1[int]("test:deep", "n %d")
@@ -96,6 +94,8 @@ func TestWrongDeclarations(t *testing.T) {
 	var reported []string
 	marker.OnProblem(func(err error) { reported = append(reported, err.Error()) })
 	defer marker.OnProblem(nil)
+	bad := marker.New1[int]("test:bad", "n %s") //waymark:ignore a wrong format, made anew by each run, is what is tested
+	badNm := marker.New0("te st", "")           //waymark:ignore a wrong name is what is tested
 	_, err := bad.Register(func(int) {})
 	if err == nil || !strings.Contains(err.Error(), `marker "test:bad": format "n %s": %s cannot print field n, which is int`) {
 		t.Errorf("registering at a wrong format: %v", err)

@@ -2,6 +2,7 @@ package sink_test
 
 import (
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -107,18 +108,21 @@ func TestConnectAllOrNone(t *testing.T) {
 	}
 }
 
+var lateNames atomic.Int64
+
 func TestMarkersThatAppearLater(t *testing.T) {
 	var n atomic.Int64
-	c, err := sink.Connect(func(*marker.Event) { n.Add(1) }, "sinklater:one", "sinktest:opened")
+	name := fmt.Sprintf("sinklater:n%d", lateNames.Add(1)) // one that this process has never had
+	c, err := sink.Connect(func(*marker.Event) { n.Add(1) }, name, "sinktest:opened")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if got := c.Pending(); !slices.Equal(got, []string{"sinklater:one"}) {
-		t.Errorf("waiting for %v, want sinklater:one", got)
+	if got := c.Pending(); !slices.Equal(got, []string{name}) {
+		t.Errorf("waiting for %v, want %s", got, name)
 	}
-	later := marker.New0("sinklater:one", "") //waymark:ignore made late, on purpose
-	p, err := later.Register(func() {})       // at first use it is known
+	later := marker.New0(name, "")      //waymark:ignore made late, on purpose
+	p, err := later.Register(func() {}) // at first use it is known
 	if err != nil {
 		t.Fatal(err)
 	}

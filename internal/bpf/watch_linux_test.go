@@ -3,7 +3,6 @@ package bpf
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/internal/talk"
 )
 
 // watched starts a shell that runs a script once it is watched.
@@ -19,15 +19,7 @@ func watched(t *testing.T, script string, o WatchOptions) (*Watch, *Counter, *ex
 	t.Helper()
 	peer.Root(t)
 	sh := peer.Need(t, "sh")[0]
-	cmd := exec.Command(sh, "-c", "read x; "+script)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	p := talk.Start(t, exec.Command(sh, "-c", "read x; "+script))
 	w, err := NewWatch(o)
 	if err != nil {
 		t.Fatal(err)
@@ -41,13 +33,11 @@ func watched(t *testing.T, script string, o WatchOptions) (*Watch, *Counter, *ex
 			t.Error(err)
 		}
 	})
-	if err := w.Add(cmd.Process.Pid); err != nil {
+	if err := w.Add(p.PID()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(in, "\n"); err != nil {
-		t.Fatal(err)
-	}
-	return w, c, cmd
+	p.Tell("")
+	return w, c, p.Cmd
 }
 
 // news returns what happens until the process that is watched ends, 1 for itself and 2 for

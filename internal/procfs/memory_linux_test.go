@@ -8,27 +8,15 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/talk"
 )
 
 // Memory stays that of the program that ran when it was opened, and a process has another image
 // after execve.
 func TestMemoryEndsWithExec(t *testing.T) {
 	peer.Root(t)
-	cmd := exec.Command("sh", "-c", "read x; exec cat")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
-	pid := cmd.Process.Pid
+	sh := talk.Start(t, exec.Command("sh", "-c", "read x; exec cat"))
+	pid := sh.PID()
 	m, err := OpenMemory(pid, true)
 	if err != nil {
 		t.Fatal(err)
@@ -51,9 +39,9 @@ func TestMemoryEndsWithExec(t *testing.T) {
 	if v, err := m.Counter(before.Address); err != nil || v != 1<<16-2 {
 		t.Errorf("wrote 65534, read %d, %v", v, err)
 	}
-	in.Write([]byte("go\nx")) // cat echoes the second part
-	if _, err := out.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
+	sh.Tell("go")
+	if said := sh.Ask("cat?"); said != "cat?" {
+		t.Fatalf("cat echoes %q", said)
 	}
 	if _, err := m.Counter(before.Address); !Gone(err) {
 		t.Errorf("reading what execve replaced: %v", err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/internal/filter"
+	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/recorder"
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/marker"
@@ -122,6 +123,9 @@ func TestRefused(t *testing.T) {
 // A condition that turns out not to fit when a marker's types are learned: its events are lost, counted, and
 // the reason is told.
 func TestLearnedLate(t *testing.T) {
+	if !peer.Alone(t) {
+		return
+	}
 	s := start(t, recorder.Options{Patterns: []string{"reclate:*"}, Where: "text > 3"})
 	for range 5 {
 		unlearned.Mark("x")

@@ -2,7 +2,6 @@ package ring_test
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/ring"
+	"github.com/waymark-trace/waymark/internal/talk"
 )
 
 // A crashed target is testdata/crash, which marks at full rate on some goroutines. Before and behind each
@@ -88,27 +88,17 @@ func crash(t *testing.T, path, end string, mode ring.Mode) (midEvent int) {
 	cmd.Env = append(os.Environ(), "GOTRACEBACK=none", "GOMAXPROCS=2")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fmt.Fscanln(stdout, new(string)); err != nil {
+	target := talk.Start(t, cmd)
+	if _, err := target.Next(); err != nil {
 		t.Fatalf("the target did not begin: %v\n%s", err, &stderr)
 	}
 	time.Sleep(time.Duration(rand.Int64N(int64(20 * time.Millisecond))))
 	if end == "kill" {
 		cmd.Process.Kill()
 	} else {
-		stdin.Close() // it does it itself
+		target.CloseInput() // it does it itself
 	}
-	err = cmd.Wait()
+	err := cmd.Wait()
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || err == nil || end == "kill" && status.Signal() != unix.SIGKILL {
 		t.Fatalf("%s: the target ended by %v\n%s", end, err, &stderr)
 	}

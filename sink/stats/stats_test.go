@@ -3,11 +3,13 @@ package stats_test
 import (
 	"encoding/json"
 	"expvar"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -225,12 +227,15 @@ func TestConnectRefuses(t *testing.T) {
 
 var _ expvar.Var = (*stats.Stats)(nil)
 
+var handlers atomic.Int64
+
 func TestHandler(t *testing.T) {
 	s := connect(t, stats.Options{Count: []string{"stattest:tick"}, Latency: []sink.Pair{byID}})
 	tick.Mark()
 	begin.Mark(1, "")
 	end.Mark("", 1)
-	expvar.Publish("stattest", s)
+	published := fmt.Sprintf("stattest%d", handlers.Add(1)) // expvar has a name for ever
+	expvar.Publish(published, s)
 
 	get := func(method, url, accept string) *http.Response {
 		r := httptest.NewRequest(method, url, nil)
@@ -261,7 +266,7 @@ func TestHandler(t *testing.T) {
 	if err := json.NewDecoder(get("GET", "/?format=json", "").Body).Decode(&fromHTTP); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(expvar.Get("stattest").String()), &fromExpvar); err != nil {
+	if err := json.Unmarshal([]byte(expvar.Get(published).String()), &fromExpvar); err != nil {
 		t.Fatal(err)
 	}
 	for _, got := range []stats.Snapshot{fromHTTP, fromExpvar} {

@@ -1,0 +1,37 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+// drain yields the events of a tracer until its end, which somebody brings about, and expects that none was lost.
+func drain(t *testing.T, tr *tracer.Tracer) iter.Seq[*tracer.Event] {
+	t.Helper()
+	return func(yield func(*tracer.Event) bool) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		for {
+			e, err := tr.Next(ctx)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(e) {
+				return
+			}
+		}
+		if lost, err := tr.Lost(); lost != 0 || err != nil {
+			t.Errorf("lost %d events, %v", lost, err)
+		}
+	}
+}
