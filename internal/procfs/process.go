@@ -71,9 +71,10 @@ type Stat struct {
 // pfKthread is PF_KTHREAD of the kernel's include/linux/sched.h.
 const pfKthread = 0x00200000
 
-// ReadStat reads /proc/PID/stat.
+// ReadStat reads the /proc/PID/stat of a process's first thread, which says the same: to a program that asks for its own
+// QEMU's user mode makes up /proc/PID/stat, and when it began would not be what others read.
 func ReadStat(pid int) (Stat, error) {
-	s, err := read(pid, "stat")
+	s, err := read(pid, fmt.Sprintf("task/%d/stat", pid))
 	if err != nil {
 		return Stat{}, err
 	}
