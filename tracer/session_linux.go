@@ -60,6 +60,10 @@ func (c *agentConn) snapshot(name string) (*Tracer, error) {
 		return nil, err
 	}
 	s.pid = c.pid
+	if err := s.Keep(); err != nil {
+		s.Close()
+		return nil, err
+	}
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
 		s.Close()

@@ -8,6 +8,7 @@ import (
 // cursor is how far one ring was read.
 type cursor struct {
 	control  *control
+	said     uint64    // where in the file that is
 	consumed *consumed // nil when it cannot be written
 	given    *consumed // the same, to read
 	data     []byte
@@ -30,7 +31,7 @@ type cursor struct {
 func (c *cursor) init(r *Reader, ring uint64) {
 	c.control = (*control)(r.at(r.g.controlAt(ring)))
 	c.given = (*consumed)(r.at(r.g.consumedAt(ring)))
-	c.offset = r.g.dataAt(ring)
+	c.said, c.offset = r.g.controlAt(ring), r.g.dataAt(ring)
 	c.data = r.memory[c.offset:][:r.g.ringSize()]
 	if r.words != nil {
 		c.consumed = (*consumed)(unsafe.Pointer(&r.words[r.g.consumedAt(ring)-r.g.consumedAt(0)]))
@@ -67,11 +68,11 @@ func (c *cursor) fill(r *Reader, asItIs bool) (bool, error) {
 		floor := c.floor(g)
 		switch {
 		case head%8 != 0 || head > 1<<62:
-			return false, r.errorf(c.controlOffset(r), "the end of what is written is said to be at 0x%x", head)
+			return false, r.errorf(c.said, "the end of what is written is said to be at 0x%x", head)
 		case head < c.position:
-			return false, r.errorf(c.controlOffset(r), "the end of what is written is said to be at 0x%x, before 0x%x, which was read", head, c.position)
+			return false, r.errorf(c.said, "the end of what is written is said to be at 0x%x, before 0x%x, which was read", head, c.position)
 		case floor%g.sub != 0:
-			return false, r.errorf(c.controlOffset(r), "the oldest sub-buffer is said to begin at 0x%x", floor)
+			return false, r.errorf(c.said, "the oldest sub-buffer is said to begin at 0x%x", floor)
 		case floor > head:
 			continue // the writer has gone round meanwhile
 		case c.position < floor:
@@ -136,7 +137,3 @@ func (c *cursor) advance(n uint64) {
 
 // at is the offset in the file of what is read next.
 func (c *cursor) at() uint64 { return c.offset + c.position&uint64(len(c.data)-1) }
-
-func (c *cursor) controlOffset(r *Reader) uint64 {
-	return uint64(uintptr(unsafe.Pointer(c.control)) - uintptr(unsafe.Pointer(&r.memory[0])))
-}

@@ -60,8 +60,8 @@ func sample(t testing.TB, mode Mode) []byte {
 	return text
 }
 
-// readAll reads what there is, as far as it is believed.
-func readAll(t *testing.T, path string) (events int, wrong error) {
+// readAll reads what there is, as far as it is believed, or a copy of it.
+func readAll(t *testing.T, path string, keep bool) (events int, wrong error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +72,9 @@ func readAll(t *testing.T, path string) (events int, wrong error) {
 		return 0, err
 	}
 	defer r.Close()
+	if keep {
+		wrong = r.Keep()
+	}
 	for i := range r.Rings() {
 		for {
 			rec, err := r.Next(i)
@@ -122,21 +125,29 @@ func FuzzReader(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readAll(t, path); err != nil && !strings.Contains(err.Error(), "fuzzed.ring") && !strings.Contains(err.Error(), "field ") {
-			t.Errorf("the error names no file: %v", err)
+		for _, keep := range []bool{false, true} {
+			if _, err := readAll(t, path, keep); err != nil && !strings.Contains(err.Error(), "fuzzed.ring") && !strings.Contains(err.Error(), "field ") {
+				t.Errorf("the error names no file: %v", err)
+			}
 		}
 	})
 }
 
 func TestSample(t *testing.T) {
 	for mode, want := range map[Mode]int{Discard: 100, Overwrite: 100} {
-		path := filepath.Join(t.TempDir(), "a.ring")
-		if err := os.WriteFile(path, sample(t, mode), 0o600); err != nil {
-			t.Fatal(err)
+		var events [2]int
+		for i, keep := range []bool{false, true} {
+			path := filepath.Join(t.TempDir(), "a.ring")
+			if err := os.WriteFile(path, sample(t, mode), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var err error
+			if events[i], err = readAll(t, path, keep); err != nil || events[i] == 0 || events[i] > 2*want {
+				t.Errorf("%s, kept %t: %d events, %v", mode, keep, events[i], err)
+			}
 		}
-		got, err := readAll(t, path)
-		if err != nil || got == 0 || got > 2*want {
-			t.Errorf("%s: %d events, %v", mode, got, err)
+		if events[0] != events[1] {
+			t.Errorf("%s: %d events in the file, %d in its copy", mode, events[0], events[1])
 		}
 	}
 }
@@ -163,6 +174,7 @@ func TestCutShort(t *testing.T) {
 	for name, try := range map[string]func() error{
 		"Next":    func() error { _, err := r.Next(0); return err },
 		"Consume": func() error { return r.Consume(0) },
+		"Keep":    r.Keep,
 		"Counts":  func() error { _, err := r.Counts(0); return err },
 	} {
 		if err := try(); err == nil || !strings.Contains(err.Error(), "cut short") {
