@@ -70,7 +70,7 @@ func (f *watchFlags) check() error {
 	return nil
 }
 
-// byteSize is a flag's value in bytes: 4096, 64K, 16M, 1G.
+// byteSize is a flag's value in bytes: 4096, 64K, 16MB, 1GiB; K is 1024.
 type byteSize int
 
 func (s *byteSize) Type() string { return "SIZE" }
@@ -85,15 +85,17 @@ func (s *byteSize) String() string {
 const maxSize = 1 << 30
 
 func (s *byteSize) Set(text string) error {
-	digits, shift := text, 0
+	digits, shift := strings.ToUpper(text), 0
+	digits = strings.TrimSuffix(digits, "B")
 	for i, unit := range []string{"K", "M", "G"} {
-		if rest, ok := strings.CutSuffix(strings.ToUpper(text), unit); ok {
+		if rest, ok := strings.CutSuffix(strings.TrimSuffix(digits, "I"), unit); ok {
 			digits, shift = rest, 10*(i+1)
+			break
 		}
 	}
 	n, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil || n == 0 || n > maxSize>>shift {
-		return fmt.Errorf("a size is a number from 1 to 1G, with K, M or G after it if you like")
+		return fmt.Errorf("a size is a number from 1 to 1G, with K, M or G after it if you like: 64M, 64MB and 64MiB are the same")
 	}
 	*s = byteSize(n << shift)
 	return nil
