@@ -14,6 +14,7 @@ import (
 func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared map[debuginfo.Declared]bool, candidates []candidate) {
 	lines := rows{table}
 	known := map[functionLine]*beginnings{}
+	var inlined instances
 	var fl *flow
 	var failed error
 	for i := range candidates {
@@ -45,8 +46,15 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 			p.Scope = s.scope(p.Code, declared, table, c)
 		}
 		if p.Scope != nil && !c.mark.Proven {
-			p.Join = fl.isJoin(c.address)
+			p.Join, p.Own = fl.isJoin(c.address), c.size > 0
+			p.Ahead = fl.ahead(c.address)
 			p.Views, p.NoScope = lines.views(c, candidates)
+			if inlined == nil {
+				inlined = instancesOf(fn)
+			}
+			if !p.Own && inlined.other(s.f, p.Scope.Function(), c.address) {
+				p.NoScope = errInstance
+			}
 			if own := p.Scope.Function(); own.OptimizedByGCC() {
 				key := functionLine{own, c.mark.Line}
 				if known[key] == nil {

@@ -32,6 +32,7 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
+	"github.com/waymark-trace/waymark/internal/variable"
 )
 
 // Mark is a marker to find.
@@ -67,7 +68,11 @@ type Place struct {
 	Again bool
 	// Join says that there are several ways to Marker.
 	Join bool
-	Cost Cost
+	// Own says that the instruction there is the marker's.
+	Own bool
+	// Ahead is what the instruction ahead of Marker does.
+	Ahead variable.Ahead
+	Cost  Cost
 	// Instruction is the code there.
 	Instruction []byte
 	// Code is the innermost scope that the instruction is in, nil when none is known.

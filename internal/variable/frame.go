@@ -25,6 +25,8 @@ type Frame struct {
 	line  int64
 	again bool
 	join  bool
+	own   bool
+	ahead Ahead
 }
 
 // Point is where variables are looked up.
@@ -35,12 +37,14 @@ type Point struct {
 	Line    int    // of the source: what is declared below it is not in scope yet; 0 is below all
 	Again   bool   // the function may have begun again: its parameters may have changed
 	Join    bool   // several ways lead to the address
+	Own     bool   // an instruction is there that the marker left
+	Ahead   Ahead  // what the instruction ahead of it does
 }
 
 // At returns the frame of a point in a scope.
 func At(f *debuginfo.File, scope *debuginfo.Scope, p Point) *Frame {
 	pc, line := p.Address, p.Line
-	fr := &Frame{scope: scope, line: int64(line), again: p.Again, join: p.Join}
+	fr := &Frame{scope: scope, line: int64(line), again: p.Again, join: p.Join, own: p.Own, ahead: p.Ahead}
 	fr.site = site{file: f, unit: newUnit(f, scope.Unit, scope.Compile), pc: pc, at: p.Probe, views: p.Views, base: fr.frameBase}
 	return fr
 }
@@ -100,11 +104,14 @@ func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
 	if fr.fallback(e) {
 		return nowhere(errFallback)
 	}
-	expr, err := fr.unit.expression(e, dwarf.AttrLocation, point{fr.pc, fr.views[0], fr.join})
+	told := func(expr []byte, first bool) bool { return fr.told(e, expr, first) }
+	at := point{fr.pc, fr.views[0], fr.join, fr.own, told}
+	expr, err := fr.unit.expression(e, dwarf.AttrLocation, at)
 	if err == nil && fr.views[1] != fr.views[0] {
 		// Other statements are on the marker's line, one of which may assign it.
 		var last []byte
-		if last, err = fr.unit.expression(e, dwarf.AttrLocation, point{fr.pc, fr.views[1], fr.join}); err == nil && !bytes.Equal(expr, last) {
+		at.view = fr.views[1]
+		if last, err = fr.unit.expression(e, dwarf.AttrLocation, at); err == nil && !bytes.Equal(expr, last) {
 			return nowhere(errEither)
 		}
 	}
@@ -112,7 +119,11 @@ func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
 		return nowhere(unavailable("%w", err))
 	}
 	if expr != nil {
-		return fr.locate(expr)
+		l := fr.locate(expr)
+		if !fr.unit.isGo && !fr.unit.isGCC && t.Class != Pointer && l.ofStack() {
+			return nowhere(errSpilled)
+		}
+		return l
 	}
 	switch c := fr.unit.attribute(e, dwarf.AttrConstValue).(type) {
 	case int64:
@@ -125,6 +136,10 @@ func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
 	}
 	return nowhere(ErrOptimized)
 }
+
+// errSpilled is of a variable that LLVM put aside: where its expression ends in a value, it may leave out that
+// the value is to be loaded, and say the address (LLVM 14).
+var errSpilled = unavailable("clang says an address in the stack for what is no pointer")
 
 // fallback reports whether an entry has the one register for all of its scope that gcc names when it did not
 // track the variable (add_location_or_const_value_attribute, dwarf2out.cc): nothing says from where to

@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
 )
@@ -17,7 +18,7 @@ type unitInfo struct {
 	listBase uint64
 	types    map[dwarf.Offset]*Type
 
-	isGo, isCPlusPlus bool
+	isGo, isGCC, isCPlusPlus bool
 }
 
 func newUnit(f *debuginfo.File, u *debuginfo.Unit, e *dwarf.Entry) *unitInfo {
@@ -29,6 +30,8 @@ func newUnit(f *debuginfo.File, u *debuginfo.Unit, e *dwarf.Entry) *unitInfo {
 	case langCPlusPlus, langCPlusPlus03, langCPlusPlus11, langCPlusPlus14, langCPlusPlus17, langCPlusPlus20:
 		info.isCPlusPlus = true
 	}
+	producer, _ := e.Val(dwarf.AttrProducer).(string)
+	info.isGCC = strings.HasPrefix(producer, "GNU ")
 	base, _ := e.Val(dwarf.AttrAddrBase).(int64)
 	info.addrBase = uint64(base)
 	base, _ = e.Val(dwarf.AttrLoclistsBase).(int64)
@@ -56,6 +59,9 @@ type point struct {
 	address uint64
 	view    int // NoView: not known; -1: ahead of all
 	join    bool
+	own     bool // an instruction is there that nothing but the marker left
+	// told reports whether what begins at the address is there already; nil for yes.
+	told func(expr []byte, first bool) bool
 }
 
 // NoView is the view of an address of which nothing but the address is known.
@@ -160,6 +166,7 @@ func (u *unitInfo) findOld(at uint64, seen views, pc point) ([]byte, error) {
 		return nil, err
 	}
 	base := u.low
+	first := true
 	for range maxEntries {
 		from, to := b.Uint(8), b.Uint(8)
 		switch {
@@ -172,9 +179,11 @@ func (u *unitInfo) findOld(at uint64, seen views, pc point) ([]byte, error) {
 			continue
 		}
 		expr := b.Bytes(b.Uint(2))
-		if r := seen.next(base+from, base+to); r.has(pc, seen.Buffer != nil) {
-			return u.certain(r, seen, pc, expr), b.Err
+		r := seen.next(base+from, base+to)
+		if r.has(pc, seen.Buffer != nil) {
+			return u.certain(entry{r, expr}, first, seen, pc), b.Err
 		}
+		first = first && r.from.address >= r.to.address
 	}
 	return nil, errList
 }
@@ -190,14 +199,25 @@ func (u *unitInfo) section(name string, at uint64) (*debuginfo.Buffer, error) {
 	return &debuginfo.Buffer{Data: data, At: int(at)}, nil
 }
 
+// entry is one of a list.
+type entry struct {
+	bounds
+	expr []byte
+}
+
 // certain returns the expression of an entry, or none when it may be that of a statement behind the
 // marker, or of one ahead on another way there: a constant takes no instruction to assign, and gcc makes
-// one of code that differs in nothing else (-fcrossjumping).
-func (u *unitInfo) certain(r bounds, seen views, pc point, expr []byte) []byte {
-	if (seen.Buffer == nil || pc.join) && !u.isGo && r.from.address == pc.address && constant(expr) {
+// one of code that differs in nothing else (-fcrossjumping). first says
+// that no code is the others' ahead of it.
+func (u *unitInfo) certain(n entry, first bool, seen views, pc point) []byte {
+	switch {
+	case u.isGo || n.from.address != pc.address, pc.own && !(pc.join && constant(n.expr)):
+	case (seen.Buffer == nil || pc.join) && constant(n.expr):
+		return []byte{opEither}
+	case seen.Buffer == nil && !u.isGCC && pc.told != nil && !pc.told(n.expr, first):
 		return []byte{opEither}
 	}
-	return expr
+	return n.expr
 }
 
 // constant reports whether an expression refers to nothing that the program computes.
@@ -237,6 +257,7 @@ func (u *unitInfo) find(at uint64, seen views, pc point) ([]byte, error) {
 	}
 	base := u.low
 	var standard []byte
+	first := true
 	for range maxEntries {
 		var from, to uint64
 		var failed error
@@ -286,9 +307,11 @@ func (u *unitInfo) find(at uint64, seen views, pc point) ([]byte, error) {
 		if kind == lleDefault {
 			standard = expr
 		} else if bounded(kind) {
-			if r := seen.next(from, to); r.has(pc, seen.Buffer != nil) {
-				return u.certain(r, seen, pc, expr), nil
+			r := seen.next(from, to)
+			if r.has(pc, seen.Buffer != nil) {
+				return u.certain(entry{r, expr}, first, seen, pc), nil
 			}
+			first = first && r.from.address >= r.to.address
 		}
 	}
 	return nil, errList
