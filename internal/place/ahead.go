@@ -11,13 +11,13 @@ import (
 // scratch are the registers that a function need not leave as they are: AMD64 ABI, figure 3.4.
 var scratch = bits(x86asm.RAX, x86asm.RCX, x86asm.RDX, x86asm.RSI, x86asm.RDI, x86asm.R8, x86asm.R9, x86asm.R10, x86asm.R11)
 
-// ahead returns what is executed ahead of an address.
-func (fl *flow) ahead(address uint64) (a variable.Ahead) {
-	if ways := fl.ways(address); fl.opaque || ways > maxJumps {
+// ahead returns what is executed ahead of the candidate.
+func (j *judge) ahead() (a variable.Ahead) {
+	if j.opaque || j.ways(j.address) > maxJumps {
 		return a
 	}
-	a.From = slices.Clone(fl.into[address])
-	in := fl.before(address)
+	a.From = slices.Clone(j.into[j.address])
+	in := j.before(j.address)
 	if in == nil || !in.falls {
 		return a
 	}
@@ -39,6 +39,7 @@ func (fl *flow) ahead(address uint64) (a variable.Ahead) {
 		return a
 	}
 	a.Changes = 1 << to
+	a.Statement = j.isStatement(in)
 	switch inst.Op {
 	case x86asm.MOV, x86asm.MOVSXD, x86asm.MOVSX, x86asm.MOVZX:
 	default:
@@ -50,12 +51,68 @@ func (fl *flow) ahead(address uint64) (a variable.Ahead) {
 			a.Copies, a.Of, a.To = true, n, to
 		}
 	case x86asm.Mem:
-		if from.Base != x86asm.RSP && from.Base != x86asm.RBP { // what the compiler put aside itself
+		if !isFrame(from) {
 			a.Fresh = a.Changes
 		}
 	}
 	return a
 }
+
+// isStatement reports whether an instruction is of a statement that is executed ahead of the marker, as a whole: one on a line
+// above, or one that reads memory, which is not moved across. Not one with a condition: the head of a loop has that, and its
+// increment may be computed ahead.
+func (j *judge) isStatement(in *instruction) bool {
+	file, line := j.line(in.address)
+	if file < 0 || j.lines.Names[file] != j.file || line == 0 || line == j.mark.Line || j.fn.At(in.address).Function() != j.fn.At(j.address).Function() {
+		return false
+	}
+	if line > j.mark.Line && !j.reads(in, line) {
+		return false
+	}
+	rows := j.lines.Rows
+	for i := range rows {
+		r := &rows[i]
+		if r.End || int(r.File) != file || int(r.Line) != line || i+1 == len(rows) || !j.has(r.Address) {
+			continue
+		}
+		k, _ := slices.BinarySearch(j.order, r.Address)
+		for ; k < len(j.order) && j.order[k] < rows[i+1].Address; k++ {
+			if in := j.code[j.order[k]]; in.jumps && in.falls {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// reads reports whether an instruction or one right ahead of it, of the same line, reads memory.
+func (j *judge) reads(in *instruction, line int) bool {
+	for range maxStatement {
+		inst, err := x86asm.Decode(append(in.code[:len(in.code):len(in.code)], make([]byte, 16)...), 64)
+		if err != nil || in.jumps || !in.falls {
+			return false
+		}
+		if mem, ok := inst.Args[1].(x86asm.Mem); ok && inst.Op != x86asm.LEA && inst.Op != x86asm.NOP && !isFrame(mem) {
+			return true
+		}
+		if len(j.into[in.address]) > 0 {
+			return false
+		}
+		if in = j.before(in.address); in == nil {
+			return false
+		}
+		if _, other := j.line(in.address); other != line {
+			return false
+		}
+	}
+	return false
+}
+
+// maxStatement bounds the instructions of a statement that are looked at.
+const maxStatement = 8
+
+// isFrame reports whether an operand may be what the compiler put aside itself.
+func isFrame(m x86asm.Mem) bool { return m.Base == x86asm.RSP || m.Base == x86asm.RBP }
 
 // leaves are instructions that leave their first operand as it is.
 var leaves = map[x86asm.Op]bool{x86asm.CMP: true, x86asm.TEST: true, x86asm.BT: true, x86asm.PUSH: true, x86asm.NOP: true}
@@ -68,13 +125,19 @@ func bits(registers ...x86asm.Reg) (all uint32) {
 	return all
 }
 
-// dwarfRegister returns the number of a register of 32 or 64 bits: AMD64 ABI, figure 3.36.
+// dwarfRegister returns the number of the register that one is, or is the lowest part of: AMD64 ABI, figure 3.36.
 func dwarfRegister(r x86asm.Reg) (n uint8, known bool) {
 	switch {
-	case r >= x86asm.RAX && r <= x86asm.R15:
-		r -= x86asm.RAX
+	case r >= x86asm.AL && r <= x86asm.BL:
+		r -= x86asm.AL
+	case r >= x86asm.SPB && r <= x86asm.R15B:
+		r = r - x86asm.SPB + 4
+	case r >= x86asm.AX && r <= x86asm.R15W:
+		r -= x86asm.AX
 	case r >= x86asm.EAX && r <= x86asm.R15L:
 		r -= x86asm.EAX
+	case r >= x86asm.RAX && r <= x86asm.R15:
+		r -= x86asm.RAX
 	default:
 		return 0, false
 	}

@@ -47,12 +47,12 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 		}
 		if p.Scope != nil && !c.mark.Proven {
 			p.Join, p.Own = fl.isJoin(c.address), c.size > 0
-			p.Ahead = fl.ahead(c.address)
+			p.Ahead = (&judge{fl, fn, table, *c}).ahead()
 			p.Views, p.NoScope = lines.views(c, candidates)
 			if inlined == nil {
 				inlined = instancesOf(fn)
 			}
-			if !p.Own && inlined.other(s.f, p.Scope.Function(), c.address) {
+			if !p.Own && inlined.other(s.f, p.Scope.Function(), c.address, p.Views[0]) {
 				p.NoScope = errInstance
 			}
 			if own := p.Scope.Function(); own.OptimizedByGCC() {

@@ -27,7 +27,11 @@ func instancesOf(fn *debuginfo.Scope) instances {
 
 // other reports whether another copy of a function ends at an address that one of its copies has: a
 // marker without an instruction may be the last of that, and of the end of a copy nothing is told but its code.
-func (all instances) other(f *debuginfo.File, own *debuginfo.Scope, address uint64) bool {
+// view is that of the marker: gcc numbers where a copy is entered, too.
+func (all instances) other(f *debuginfo.File, own *debuginfo.Scope, address uint64, view int) bool {
+	if entry, n := entryOf(own); view != NoView && entry == address && n <= view {
+		return false
+	}
 	var function dwarf.Offset
 	for _, s := range all[address] {
 		if s == own {

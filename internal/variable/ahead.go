@@ -14,6 +14,8 @@ type Ahead struct {
 	// Fresh are those of them that have what was read from memory, or what a function returned. Neither is
 	// moved across a marker: the statement that it belongs to is ahead.
 	Fresh uint32
+	// Statement says that it is of a statement that is executed ahead of the marker, as a whole.
+	Statement bool
 	// Copies says that it makes To a copy of Of.
 	Copies bool
 	Of, To uint8
@@ -23,7 +25,8 @@ type Ahead struct {
 // instruction may be that of an assignment ahead, or of one behind it of which the value was computed ahead.
 //
 // There is no question when the same location is also that of where the program comes from; when the value only moved, as
-// what had it is overwritten there, or copied; or of memory, where the marker keeps the order. Nor when it is the
+// what had it is overwritten there, or copied; or of memory, where the marker keeps the order; or of a variable that has its
+// first value of the instruction ahead, as it is named where it has none yet by mistake only. Nor when it is the
 // value of a statement that can't be behind, or the first that is told of a parameter, unless another
 // variable has it as well, which it may be assigned to behind the marker.
 
@@ -33,24 +36,36 @@ func (fr *Frame) told(e *dwarf.Entry, expr []byte, first bool) bool {
 	if isMemory(expr) || fr.unchanged(e, expr) {
 		return true
 	}
-	to, ok := onlyRegister(expr)
+	if first && e.Tag == dwarf.TagVariable && fr.ahead.Changes&firstRegister(expr) != 0 {
+		return true
+	}
+	to, ok := register(expr)
 	if !ok {
-		return false
+		return len(expr) > 0 && expr[0] == opEntryValue // which has a reason of its own
 	}
 	if len(fr.ahead.From) == 1 {
 		before := fr.at(e, fr.ahead.From[0])
-		if of, ok := onlyRegister(before); ok && (fr.ahead.Changes>>of&1 != 0 || fr.ahead.Copies && fr.ahead.Of == of && fr.ahead.To == to) {
+		of, ok := register(before)
+		moved := fr.ahead.Changes>>of&1 != 0 || fr.ahead.Copies && fr.ahead.Of == of && fr.ahead.To == to
+		if ok && moved && bytes.Equal(before[1:], expr[1:]) {
 			return true
 		}
 	}
-	certain := fr.ahead.Fresh>>to&1 != 0 || e.Tag == dwarf.TagFormalParameter && first
+	if len(expr) > 1 {
+		return false
+	}
+	certain := fr.ahead.Fresh>>to&1 != 0 || fr.ahead.Statement && fr.ahead.Changes>>to&1 != 0 || e.Tag == dwarf.TagFormalParameter && first
 	return certain && !fr.shared(e, expr)
 }
 
-// unchanged reports whether a variable has the same location wherever the program comes from.
+// unchanged reports whether a variable has the same location wherever the program comes from. Of a parameter more pieces may be
+// told from there on.
 func (fr *Frame) unchanged(e *dwarf.Entry, expr []byte) bool {
 	for _, from := range fr.ahead.From {
-		if !bytes.Equal(fr.at(e, from), expr) {
+		before := fr.at(e, from)
+		n := len(before)
+		more := e.Tag == dwarf.TagFormalParameter && n > 1 && before[n-2] == opPiece && bytes.HasPrefix(expr, before)
+		if !more && !bytes.Equal(before, expr) {
 			return false
 		}
 	}
@@ -81,9 +96,20 @@ func (fr *Frame) shared(e *dwarf.Entry, expr []byte) bool {
 	return false
 }
 
-// onlyRegister returns the register that an expression names and nothing else.
-func onlyRegister(expr []byte) (register uint8, ok bool) {
-	if len(expr) == 1 && expr[0] >= opReg0 && expr[0] < opReg0+32 {
+// firstRegister returns the register that an expression begins with, as a bit.
+func firstRegister(expr []byte) uint32 {
+	if n, ok := register(expr); ok {
+		return 1 << n
+	}
+	if len(expr) > 0 && expr[0] >= opBreg0 && expr[0] < opBreg0+32 {
+		return 1 << (expr[0] - opBreg0)
+	}
+	return 0
+}
+
+// register returns the register that an expression names as a location, of all or of the first piece.
+func register(expr []byte) (n uint8, ok bool) {
+	if len(expr) > 0 && expr[0] >= opReg0 && expr[0] < opReg0+32 {
 		return expr[0] - opReg0, true
 	}
 	return 0, false
