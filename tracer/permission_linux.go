@@ -3,6 +3,7 @@ package tracer
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/waymark-trace/waymark/internal/procfs"
 )
@@ -53,8 +54,8 @@ const agentToo = "; a Go program that imports waymark's agent/auto may be traced
 
 func hint() string {
 	program, err := os.Executable()
-	if err != nil {
-		program = "waymark"
+	if err != nil || strings.Contains(program, "/go-build") { // of go run, which removes it
+		program = "waymark, built with go build or go install"
 	}
 	return "run it as root, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore+ep " + program + "; then everybody may trace who may execute it"
 }

@@ -117,6 +117,7 @@ func newRoot(env *Env) *cobra.Command {
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
 			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, knownShell
+			cmd.Example = "  source <(waymark completion bash)        in this shell; waymark completion bash --help says how in all"
 		}
 		cmd.DisableFlagsInUseLine = true
 		completePIDs(cmd)
