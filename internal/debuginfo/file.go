@@ -105,6 +105,31 @@ func (f *File) open(r io.ReaderAt, path string) (err error) {
 			return err
 		}
 	}
+	if err := f.read(); err != nil {
+		return err
+	}
+	f.Units, err = units(f.sections["info"])
+	return err
+}
+
+// Read reads the debugging information that a file has itself, without Units.
+func Read(e *elf.File) (f *File, err error) {
+	f = &File{Machine: e.Machine, program: e, debug: e, sections: map[string][]byte{}}
+	err = Guard(func() error {
+		if !hasInfo(e) {
+			return ErrNone
+		}
+		return f.read()
+	})
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// read reads the sections that Data needs.
+func (f *File) read() (err error) {
 	need := func(name string) []byte {
 		var data []byte
 		if err == nil {
@@ -129,8 +154,7 @@ func (f *File) open(r io.ReaderAt, path string) (err error) {
 			return err
 		}
 	}
-	f.Units, err = units(info)
-	return err
+	return nil
 }
 
 func hasInfo(f *elf.File) bool {

@@ -3,19 +3,12 @@ package debuginfo
 import (
 	"bytes"
 	"debug/dwarf"
-	"debug/elf"
 	"errors"
 	"fmt"
 )
 
 // LineSections are what line tables are read from.
 type LineSections struct{ Line, LineStr, Str []byte }
-
-// ReadLineSections reads them of a file.
-func ReadLineSections(e *elf.File) (LineSections, error) {
-	f := &File{debug: e, sections: map[string][]byte{}}
-	return f.LineSections()
-}
 
 // LineSections returns those of the file's debugging information.
 func (f *File) LineSections() (s LineSections, err error) {

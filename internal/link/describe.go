@@ -163,20 +163,12 @@ func (img *image) goidFromDWARF() (off int, ok bool) {
 			off, ok = 0, false
 		}
 	}()
-	inflated := uint64(0)
-	for _, s := range img.elf.Sections {
-		if strings.HasPrefix(s.Name, ".debug_") || strings.HasPrefix(s.Name, ".zdebug_") {
-			inflated += s.Size // of the contents, also where they are compressed
-		}
-	}
-	if inflated > maxDebug {
-		return 0, false
-	}
-	d, err := img.elf.DWARF()
+	debug, err := img.debugInfo()
 	if err != nil {
 		return 0, false
 	}
-	r := d.Reader()
+	defer debug.Close()
+	r := debug.Data.Reader()
 	for {
 		e, err := r.Next()
 		if e == nil || err != nil {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -202,7 +201,7 @@ func (img *image) linkSimple(o Options) ([]byte, *Report, error) {
 		}
 		return nil, nil, none
 	}
-	linked, err := t.finish(s.write(slices.Clone(img.data[:base]), t))
+	linked, err := t.finish(s.write(img.copied(base, t, s, 0), t))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,7 +1,6 @@
 package link
 
 import (
-	"debug/dwarf"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -26,11 +25,12 @@ func (img *image) findSimple(sources *gosource.Finder, s *simples) (result *simp
 			result, err = nil, fmt.Errorf("%w: its debugging information: %v", ErrLayout, r)
 		}
 	}()
-	data, lines, size, err := img.debugInfo()
+	debug, err := img.debugInfo()
 	if err != nil {
 		return nil, err
 	}
-	units, err := simpleplace.OpenUnits(data, lines, size)
+	defer debug.Close()
+	units, err := openUnits(debug)
 	if err != nil {
 		return nil, fmt.Errorf("%w: its debugging information: %w", ErrLayout, err)
 	}
@@ -136,29 +136,37 @@ func symbolPrefix(path string) string {
 	return b.String()
 }
 
-// debugInfo returns the debugging information and the size of its entries.
-func (img *image) debugInfo() (data *dwarf.Data, lines debuginfo.LineSections, size uint64, err error) {
+// openUnits reads which sources the debugging information is of.
+func openUnits(debug *debuginfo.File) (*simpleplace.Units, error) {
+	lines, err := debug.LineSections()
+	if err != nil {
+		return nil, err
+	}
+	info, err := debug.Section("info")
+	if err != nil {
+		return nil, err
+	}
+	return simpleplace.OpenUnits(debug.Data, lines, uint64(len(info)))
+}
+
+// debugInfo returns the debugging information, for the caller to close: what was compressed is in memory outside of the collector's
+// heap, of which nothing may be looked at then.
+func (img *image) debugInfo() (*debuginfo.File, error) {
 	var inflated uint64
 	for _, s := range img.elf.Sections {
 		if !strings.HasPrefix(s.Name, ".debug_") && !strings.HasPrefix(s.Name, ".zdebug_") || s.Type == elf.SHT_NOBITS {
 			continue
 		}
-		if s.Name == ".debug_info" || s.Name == ".zdebug_info" {
-			size = s.Size
-		}
 		if inflated += s.Size; s.Size > maxDebug || inflated > maxDebug {
-			return nil, lines, 0, fmt.Errorf("%w: more than %d bytes of debugging information", ErrLayout, int64(maxDebug))
+			return nil, fmt.Errorf("%w: more than %d bytes of debugging information", ErrLayout, int64(maxDebug))
 		}
 	}
-	if size == 0 {
-		return nil, lines, 0, errNoDebug
+	f, err := debuginfo.Read(img.elf)
+	switch {
+	case errors.Is(err, debuginfo.ErrNone):
+		return nil, errNoDebug
+	case err != nil:
+		return nil, fmt.Errorf("%w: its debugging information: %w", ErrLayout, err)
 	}
-	data, err = img.elf.DWARF()
-	if err == nil {
-		lines, err = debuginfo.ReadLineSections(img.elf)
-	}
-	if err != nil {
-		return nil, lines, 0, fmt.Errorf("%w: its debugging information: %w", ErrLayout, err)
-	}
-	return data, lines, size, nil
+	return f, nil
 }

@@ -38,8 +38,7 @@ func (img *image) write(doc *schema.Document, opt *optimized, o Options) ([]byte
 		return nil, nil, err
 	}
 	doc.BaseSize = base
-	out := make([]byte, base, base+int64(len(t.headers)+8)*sectionHeaderSize+int64(len(doc.Markers))*512+(64<<10))
-	copy(out, img.data)
+	out := img.copied(base, t, simple, len(doc.Markers))
 	for _, m := range doc.Markers {
 		marker := m.Counter - markerabi.OffArmed
 		off, ok := img.fileOffset(marker+markerabi.OffStub, 8)
@@ -97,6 +96,15 @@ func (img *image) unlinkedSize(t *table) int64 {
 		}
 	}
 	return base
+}
+
+// copied returns the first base bytes of the file, with room for what is appended: to grow them would be to copy a large program once more.
+func (img *image) copied(base int64, t *table, s *simples, markers int) []byte {
+	room := (len(t.headers)+8)*sectionHeaderSize + markers*512 + 64<<10
+	if s != nil {
+		room += len(s.sections[0]) + len(s.sections[1])
+	}
+	return append(make([]byte, 0, int(base)+room), img.data[:base]...)
 }
 
 // appended are the sections whose contents link appends.

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/waymark-trace/waymark/internal/link"
 )
 
 const buildLong = `Build a Go program and link its markers: go build, then waymark link.
@@ -82,7 +80,7 @@ func runBuild(ctx context.Context, env *Env, line *buildLine) error {
 	if line.dir != "" {
 		line.link.Sources = []string{line.dir}
 	}
-	report, err := link.FileWith(built, final, line.link)
+	report, err := linkFile(built, final, line.link)
 	if err != nil {
 		// The name it has until it is linked means nothing to anybody.
 		return fmt.Errorf("linking %s: %w", final, unwrapOnce(err))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +66,7 @@ func runLink(env *Env, paths []string, out string, o link.Options, verbose bool)
 	var first error
 	for _, path := range paths {
 		done := env.progress("linking %s", path)
-		report, err := link.FileWith(path, out, o)
+		report, err := linkFile(path, out, o)
 		done()
 		if err == nil {
 			err = env.printReport(env.Stdout, report, report.Path, verbose)
@@ -81,6 +82,13 @@ func runLink(env *Env, paths []string, out string, o link.Options, verbose bool)
 		}
 	}
 	return first
+}
+
+// linkFile links a file with a collector that comes five times as often: the file is in memory twice, beside which
+// a large program's debugging information leaves much that lives for a moment.
+func linkFile(path, out string, o link.Options) (*link.Report, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
+	return link.FileWith(path, out, o)
 }
 
 // printReport says what link did to the file that is called path.
