@@ -20,9 +20,9 @@ program itself has enabled stays on when it is switched off once more than on by
 
 NAME is provider:name as the program declares it, or a pattern such as 'app:*'.`
 
-const keyExample = `  waymark key list -p 1234               the keys of a process, and which are on
-  waymark key on -p 1234 app:verbose     on until Ctrl-C
-  waymark key off -d 10s -p 1234 'app:*' off for ten seconds`
+const keyExample = `  waymark key list -p 1234                the keys of a process, and which are on
+  waymark key on -p 1234 app:verbose      on until Ctrl-C
+  waymark key off -d 10s -p 1234 'app:*'  off for ten seconds`
 
 const armLong = `Arm markers of a Go program, so that functions that the program itself connected to them run.
 
