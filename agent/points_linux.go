@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"strconv"
-
 	"github.com/waymark-trace/waymark/internal/wire"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/statickey"
@@ -30,12 +28,8 @@ func allPoints() []wire.Point {
 		p := wire.Point{
 			Kind: wire.Tracepoint, Name: t.Name, Armed: t.Armed, Probes: t.Probes, Hits: t.Hits, Problem: problemText(t.Err),
 		}
-		for i := range t.Arity {
-			f := wire.Field{Name: "arg" + strconv.Itoa(i+1)}
-			if i < len(t.Args) {
-				f.Type = t.Args[i]
-			}
-			p.Fields = append(p.Fields, f)
+		for _, f := range t.Fields {
+			p.Fields = append(p.Fields, wire.Field{Name: f.Name, Type: f.Type, Unavailable: f.Unavailable})
 		}
 		all = append(all, p)
 	}

@@ -68,7 +68,7 @@ func (n *numberer) finish(t *testing.T) (marked uint64) {
 }
 
 // account is what a trace says of the program's events.
-type account struct{ received, lost, first uint64 }
+type account struct{ received, lost, first, last uint64 }
 
 // readNumbers reads a trace: the events of each writer come once and in order.
 func readNumbers(t *testing.T, dir string) (a account) {
@@ -91,7 +91,7 @@ func readNumbers(t *testing.T, dir string) (a account) {
 		if seq < next[writer] {
 			t.Fatalf("%s: event %d of writer %d, %d was to be next", dir, seq, writer, next[writer])
 		}
-		next[writer] = seq + 1
+		next[writer], a.last = seq+1, seq
 		if a.received == 0 {
 			a.first = seq
 		}

@@ -3,7 +3,6 @@ package introspect
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/statickey"
@@ -48,7 +47,7 @@ type Point struct {
 
 // Field is one argument of a marker or tracepoint.
 type Field struct {
-	Name string `json:"name"`           // the word in the format; argN of a tracepoint, counting from 1
+	Name string `json:"name"`           // the word in the format, or as a tracepoint declares it; else argN, counting from 1
 	Type string `json:"type,omitempty"` // its Go type; "" when it is not known yet: see [All]
 	Verb string `json:"verb,omitempty"` // as in the marker's format, "%08lx"
 }
@@ -64,7 +63,8 @@ type Site struct {
 // for, sorted by kind and name. The list and what it points to belong to the caller.
 //
 // The types of a marker's fields are known in a linked executable, otherwise once the marker
-// was registered with or passed while enabled; those of a tracepoint once a probe was registered.
+// was registered with or passed while enabled; those of a tracepoint once a probe was registered,
+// or it was passed while recorded.
 //
 // An error says that the executable could not be read, or is not the one that this process was
 // started from. The list is complete then too, but for Package, Variable, Sites and types.
@@ -108,12 +108,8 @@ func ofTracepoint(t tracepoint.Info) Point {
 		Hits: t.Hits, Nested: t.Nested, Panics: t.Panics,
 		Problem: text(t.Err), Address: t.Address,
 	}
-	for i := range t.Arity {
-		f := Field{Name: "arg" + strconv.Itoa(i+1)}
-		if i < len(t.Args) {
-			f.Type = t.Args[i]
-		}
-		p.Fields = append(p.Fields, f)
+	for _, f := range t.Fields {
+		p.Fields = append(p.Fields, Field{Name: f.Name, Type: f.Type})
 	}
 	return p
 }

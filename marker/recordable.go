@@ -1,6 +1,9 @@
 package marker
 
-import "github.com/waymark-trace/waymark/internal/point"
+import (
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/point"
+)
 
 // A store, and all that a recorder needs to find the program's markers.
 func init() { point.Markers = recordables }
@@ -18,7 +21,17 @@ func recordables() []point.Recordable {
 
 func (m *Marker) recordable() point.Recordable {
 	s := m.stateOf()
-	return point.Recordable{Name: m.name, Format: m.format, State: &s.State, Armed: &m.armed, Declared: s.arguments}
+	return point.Recordable{
+		What: "marker", Name: m.name, Format: m.format, State: &s.State, Armed: &m.armed, Names: m.fieldNames, Declared: s.arguments,
+	}
+}
+
+func (m *Marker) fieldNames() (names []string, err error) {
+	verbs, err := field.ParseFormat(m.format)
+	for _, v := range verbs {
+		names = append(names, v.Name)
+	}
+	return names, err
 }
 
 // arguments returns what is known of the marker's arguments.
@@ -32,7 +45,7 @@ func (s *state) arguments() (*point.Declaration, error) {
 	}
 	p := &point.Declaration{}
 	for i, f := range d.fields {
-		p.Arguments = append(p.Arguments, point.Argument{Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: d.kinds[i]})
+		p.Arguments = append(p.Arguments, point.Argument{Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: d.kinds[i], Offset: d.offsets[i]})
 	}
 	return p, nil
 }

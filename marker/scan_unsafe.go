@@ -1,7 +1,6 @@
 package marker
 
 import (
-	"time"
 	"unsafe"
 
 	"github.com/waymark-trace/waymark/internal/markerabi"
@@ -27,39 +26,13 @@ func scan() (found []*Marker) {
 //
 //go:norace
 func settled(written []*Marker) (whole []*Marker) {
-	if len(written) == 0 {
-		return nil
-	}
-	type header struct {
-		words  [2]uint64
-		rest   uint64
-		name   string
-		format string
-	}
-	read := func(m *Marker) header {
-		return header{m.magic, uint64(m.version)<<8 | uint64(m.arity), m.name, m.format}
-	}
-	var before []header
-	for _, m := range written {
-		before = append(before, read(m))
-	}
-	time.Sleep(time.Millisecond)
-	for i, m := range written {
-		h, b := read(m), &before[i]
-		same := h.words == b.words && h.rest == b.rest && sameString(h.name, b.name) && sameString(h.format, b.format)
-		if same && isWhole(h.name) && isWhole(h.format) && h.name != "" && m.version == version && m.arity <= markerabi.MaxArity {
+	for _, m := range point.Settled(written, unsafe.Offsetof(Marker{}.version), unsafe.Offsetof(Marker{}.state)) {
+		if point.IsWhole(m.name) && point.IsWhole(m.format) && m.name != "" && m.version == version && m.arity <= markerabi.MaxArity {
 			whole = append(whole, m)
 		}
 	}
 	return whole
 }
-
-// sameString compares headers alone: the bytes may not be there yet.
-func sameString(a, b string) bool {
-	return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b)
-}
-
-func isWhole(s string) bool { return (unsafe.StringData(s) != nil) == (len(s) > 0) }
 
 func (m *Marker) address() uintptr { return uintptr(unsafe.Pointer(m)) }
 

@@ -28,10 +28,11 @@ type state struct {
 
 // declaration is what a marker's name, format and argument types come to.
 type declaration struct {
-	verbs  []field.Verb
-	kinds  []field.Kind
-	fields []Field
-	err    error // what is wrong with it
+	verbs   []field.Verb
+	kinds   []field.Kind
+	offsets []uintptr // in the record
+	fields  []Field
+	err     error // what is wrong with it
 }
 
 func declare(m *Marker, fn reflect.Type) *declaration {
@@ -40,6 +41,7 @@ func declare(m *Marker, fn reflect.Type) *declaration {
 		d.err = point.NotMade("marker", fn)
 		return d
 	}
+	d.offsets = point.Offsets(fn)
 	for i := range fn.NumIn() {
 		d.kinds = append(d.kinds, field.KindOf(fn.In(i)))
 	}

@@ -110,7 +110,7 @@ type description struct {
 type fieldDescription struct {
 	Name string     `json:"name"`
 	Type string     `json:"type,omitempty"`
-	Kind field.Kind `json:"kind"` // the field's, whatever a value's is
+	Kind field.Kind `json:"kind,omitzero"` // the field's, whatever a value's is
 	Verb string     `json:"verb,omitempty"`
 	// As is the kind of the value when it is another one.
 	As field.Kind `json:"as,omitzero"`

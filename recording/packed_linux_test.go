@@ -20,6 +20,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/recorder"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/recording"
+	"github.com/waymark-trace/waymark/tracepoint"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -31,6 +32,10 @@ var (
 	mixed = marker.New8[uint32, uint64, uint, uintptr, float32, float64, string, []byte]("packed:mixed", "a %d b %d c %d d %x e %f f %f s %s x %x")
 	texts = marker.New5[string, int8, []byte, float64, string]("packed:texts", "s %s b %d x %x f %f t %s")
 	none  = marker.New0("packed:none", "")
+
+	typed  = tracepoint.New6[*int, int16, bool, func(), float32, uint64]("packed:typed", "at", "short", "yes", "f", "half", "long")
+	partly = tracepoint.New8[uint8, [3]uint16, uint32, any, []byte, uint16, struct{ a string }, string]("packed:partly",
+		"octet", "array", "word", "any", "blob", "short", "struct", "text")
 )
 
 // markAny marks one of them with any values. Markers with texts have empty ones only if babeltrace2, of which Debian's prints
@@ -51,7 +56,7 @@ func markAny(r *rand.Rand, empty bool) {
 		return string(b)
 	}
 	n := r.Uint64() >> r.IntN(64)
-	switch r.IntN(4) {
+	switch r.IntN(6) {
 	case 0:
 		whole.Mark(n&1 == 0, int8(n), int16(n), int32(n), int64(n), int(-n), uint8(n), uint16(n))
 	case 1:
@@ -60,6 +65,11 @@ func markAny(r *rand.Rand, empty bool) {
 		texts.Mark(text(), int8(n), []byte(text()), 1/float64(n), text()) //waymark:ignore they are recorded
 	case 3:
 		none.Mark()
+	case 4:
+		at := new(int)
+		typed.Trace(at, int16(n), n&1 == 0, func() { *at++ }, float32(int64(n)), n) //waymark:ignore they are recorded
+	case 5:
+		partly.Trace(uint8(n), [3]uint16{1, 2, 3}, uint32(n), n, []byte(text()), uint16(n), struct{ a string }{"x"}, text()) //waymark:ignore they are recorded
 	}
 }
 

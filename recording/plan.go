@@ -11,14 +11,14 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// plan is how the packed events of a marker are written: the values before the first text are copied at once, as
-// they lie, and what follows one by one, as texts have no fixed size.
+// plan is how the packed events of a marker are written: the values before the first text, or reason why there is no
+// value, are copied at once, as they lie, and what follows one by one, as texts have no fixed size.
 type plan struct {
 	marker *tracer.Marker
 	prefix int             // bytes that are copied at once
 	align  []int           // of each field before the first text: where its type finds it, in bytes
 	rest   []place         // of the fields from there on
-	whole  *ctf.EventClass // of a marker without texts, nil for others
+	whole  *ctf.EventClass // of a marker without any, nil for others
 	kinds  map[string]*ctf.EventClass
 
 	texts []text // of the event that is being written
@@ -29,6 +29,7 @@ type plan struct {
 type place struct {
 	kind         field.Kind
 	offset, size int
+	reason       []byte // why there is no value, where there is none: a string of CTF
 }
 
 // text is what a record says of one of its texts.
@@ -47,8 +48,12 @@ func (c *PackedChannel) plan(m *tracer.Marker) (*plan, error) {
 	for i := range m.Fields {
 		f := &m.Fields[i]
 		offset, size := f.Place()
-		if f.Kind.HasLength() || len(p.rest) > 0 {
-			p.rest = append(p.rest, place{f.Kind, offset, size})
+		if f.Kind.HasLength() || isMissing(f) || len(p.rest) > 0 {
+			at := place{kind: f.Kind, offset: offset, size: size}
+			if isMissing(f) {
+				at.reason = append(reason(f, &tracer.Value{}), 0)
+			}
+			p.rest = append(p.rest, at)
 			continue
 		}
 		align := alignmentFor(p.prefix, offset)
@@ -70,6 +75,9 @@ func (c *PackedChannel) plan(m *tracer.Marker) (*plan, error) {
 	return p, nil
 }
 
+// isMissing reports whether no event has a value for the field.
+func isMissing(f *tracer.Field) bool { return f.Kind == field.Invalid || f.Unavailable != nil }
+
 // alignmentFor returns the smallest alignment, in bytes, that brings a field which follows end bytes to offset; 0 when
 // there is none that an event has.
 func alignmentFor(end, offset int) int {
@@ -87,6 +95,10 @@ func (p *plan) measure(e *tracer.Packed) (size int, err error) {
 	size, behind := p.prefix, e.Texts
 	for i := range p.rest {
 		f := &p.rest[i]
+		if f.reason != nil {
+			size += len(f.reason)
+			continue
+		}
 		if !f.kind.HasLength() {
 			size += f.size
 			continue
@@ -145,6 +157,10 @@ func (p *plan) finish(to, args []byte) {
 	texts := p.texts
 	for i := range p.rest {
 		f := &p.rest[i]
+		if f.reason != nil {
+			to = to[copy(to, f.reason):]
+			continue
+		}
 		if !f.kind.HasLength() {
 			to = to[copy(to, args[f.offset:f.offset+f.size]):]
 			continue
@@ -188,7 +204,9 @@ func (c *PackedChannel) newKind(p *plan) (*ctf.EventClass, error) {
 	forms, texts := make([]form, len(fields)), p.texts
 	for i := range fields {
 		forms[i] = form{fields[i].Kind, plain}
-		if fields[i].Kind.HasLength() {
+		if isMissing(&fields[i]) {
+			forms[i] = form{field.Invalid, missing}
+		} else if fields[i].Kind.HasLength() {
 			forms[i].matter, texts = texts[0].matter, texts[1:]
 		}
 	}

@@ -17,7 +17,7 @@ type (
 	}
 )
 
-var cacheEvict = tracepoint.New2[*Cache, *Entry]("cache:evict")
+var cacheEvict = tracepoint.New2[*Cache, *Entry]("cache:evict", "cache", "entry")
 
 // What the examples pass.
 var (

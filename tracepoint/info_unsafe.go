@@ -4,25 +4,20 @@ import (
 	"cmp"
 	"slices"
 	"unsafe"
-
-	"github.com/waymark-trace/waymark/internal/field"
-	"github.com/waymark-trace/waymark/internal/markerabi"
-	"github.com/waymark-trace/waymark/internal/point"
 )
 
 // Info is what there is to know about a tracepoint of this program at one moment.
 type Info struct {
 	Name string // as declared, provider:name
-	// Args are the Go types of the arguments, nil before the first Register: only the
-	// tracepoint's own code knows them. Arity is their number in any case.
-	Args  []string
-	Arity int
-	Err   error // what is wrong with the declaration, nil when nothing is known to be
+	// Fields are the arguments. They have their types once the tracepoint's own code ran: its Register, or its
+	// first pass while it is recorded.
+	Fields []Field
+	Err    error // what is wrong with the declaration, nil when nothing is known to be
 
 	Armed  int      // probes that are connected: registering arms
 	Probes []string // the names of their functions, in the order they are called
 
-	Hits   uint64 // passes while enabled, exact once no goroutine is passing
+	Hits   uint64 // passes while a probe was connected, exact once no goroutine is passing; what records counts its own
 	Nested uint64 // of these, made by a probe of the tracepoint itself, which then calls no probe
 	Panics uint64 // probes that panicked and were disconnected
 
@@ -30,19 +25,21 @@ type Info struct {
 	Address uintptr
 }
 
-var used point.Set[*Tracepoint]
+// Field is one argument of a tracepoint.
+type Field struct {
+	Name string // as declared, argN without
+	Type string // its Go type, "" as long as it is not known
+	// Unavailable says why recordings do not have it, "" when they do or its type is not known.
+	Unavailable string
+}
 
 // All returns every tracepoint of the program, sorted by name. It finds package-level ones
 // by reading the program's data, a few milliseconds for the largest of programs; others once
 // a probe was registered.
 func All() []Info {
-	point.Scan([2]uint64{magic0, magic1}, func(p unsafe.Pointer, _ bool) {
-		if m := (*Tracepoint)(p); m.version == version && m.arity <= markerabi.MaxArity {
-			used.Add(m)
-		}
-	})
+	refresh()
 	var all []Info
-	for _, m := range used.List() {
+	for _, m := range known.List() {
 		all = append(all, m.Info())
 	}
 	slices.SortFunc(all, func(a, b Info) int {
@@ -53,15 +50,24 @@ func All() []Info {
 
 // Info returns what there is to know about the tracepoint.
 func (m *Tracepoint) Info() Info {
-	i := Info{Name: m.name, Arity: int(m.arity), Address: uintptr(unsafe.Pointer(m))}
-	if _, _, err := field.ParseName(m.name); err != nil {
-		i.Err = field.Wrap(m.quoted(), err)
+	i := Info{Name: m.name, Address: uintptr(unsafe.Pointer(m))}
+	var names []string
+	names, i.Err = m.fieldNames()
+	for _, n := range names {
+		i.Fields = append(i.Fields, Field{Name: n})
 	}
-	if s := m.loaded(); s != nil {
-		i.Args, i.Err = s.args, s.err
-		i.Armed, i.Hits, i.Nested, i.Panics = s.Arms(), s.Hits(), s.Nested(), s.Panics()
-		for _, p := range s.Probes() {
-			i.Probes = append(i.Probes, p.FuncName())
+	s := m.loaded()
+	if s == nil {
+		return i
+	}
+	i.Armed, i.Hits, i.Nested, i.Panics = s.Arms(), s.Hits(), s.Nested(), s.Panics()
+	for _, p := range s.Probes() {
+		i.Probes = append(i.Probes, p.FuncName())
+	}
+	if d := s.declared.Load(); d != nil {
+		i.Fields, i.Err = nil, d.err
+		for _, a := range d.arguments {
+			i.Fields = append(i.Fields, Field{Name: a.Name, Type: a.Type, Unavailable: a.Unavailable})
 		}
 	}
 	return i

@@ -29,7 +29,11 @@ var (
 	panicky = tracepoint.New1[int]("tp:panicky")
 	loop    = tracepoint.New1[int]("tp:loop")
 	storm   = tracepoint.New2[int, *entry]("tp:storm")
-	wrong   = tracepoint.New0("t p") //waymark:ignore a wrong name is what is tested
+	named   = tracepoint.New2[string, complex64]("tp:named", "key", "at")
+	few     = tracepoint.New2[int, int]("tp:few", "a")        //waymark:ignore wrong names are what is tested
+	twice   = tracepoint.New2[int, int]("tp:twice", "a", "a") //waymark:ignore wrong names are what is tested
+	blank   = tracepoint.New1[int]("tp:blank", "")            //waymark:ignore wrong names are what is tested
+	wrong   = tracepoint.New0("t p")                          //waymark:ignore a wrong name is what is tested
 )
 
 func must(t *testing.T, err error) {
@@ -51,7 +55,7 @@ func TestRegisteringArms(t *testing.T) {
 	})
 	must(t, err)
 	evict.Trace(e, m)
-	if i := evict.Info(); i.Armed != 2 || i.Hits-before.Hits != 1 || len(i.Probes) != 2 || !slices.Equal(i.Args, []string{"*tracepoint_test.entry", "map[string]int"}) {
+	if i := evict.Info(); i.Armed != 2 || i.Hits-before.Hits != 1 || len(i.Probes) != 2 || !slices.Equal(i.Fields, []tracepoint.Field{{Name: "arg1", Type: "*tracepoint_test.entry"}, {Name: "arg2", Type: "map[string]int"}}) {
 		t.Errorf("%+v", i)
 	}
 	first.Unregister()
@@ -160,12 +164,50 @@ func TestRecursionAndExit(t *testing.T) {
 func TestAll(t *testing.T) {
 	n := 0
 	for _, i := range tracepoint.All() {
-		if i.Name == "tp:eight" && i.Arity == 8 {
+		if i.Name == "tp:eight" && len(i.Fields) == 8 {
 			n++
 		}
 	}
 	if n != 1 {
 		t.Errorf("tp:eight is listed %d times", n)
+	}
+}
+
+// Arguments are called what the declaration calls them, all of them or none; what is wrong with that is an error of whoever looks, and
+// keeps nobody from tracing.
+func TestFieldNames(t *testing.T) {
+	for _, tt := range []struct {
+		of   *tracepoint.Tracepoint
+		want []string
+		err  string
+	}{
+		{&named.Tracepoint, []string{"key", "at"}, ""},
+		{&evict.Tracepoint, []string{"arg1", "arg2"}, ""},
+		{&none.Tracepoint, nil, ""},
+		{&few.Tracepoint, []string{"arg1", "arg2"}, `tracepoint "tp:few": it names 1 of 2 arguments`},
+		{&twice.Tracepoint, []string{"arg1", "arg2"}, `tracepoint "tp:twice": two fields are called a`},
+		{&blank.Tracepoint, []string{"arg1"}, `tracepoint "tp:blank": field is empty`},
+		{&wrong.Tracepoint, nil, `tracepoint "t p": name "t p" has " " at byte 1; letters, digits and _ are allowed`},
+	} {
+		i := tt.of.Info()
+		var names []string
+		for _, f := range i.Fields {
+			names = append(names, f.Name)
+		}
+		if !slices.Equal(names, tt.want) || (i.Err == nil) != (tt.err == "") || i.Err != nil && i.Err.Error() != tt.err {
+			t.Errorf("%s: %q, %v", i.Name, names, i.Err)
+		}
+	}
+	few.Trace(1, 2)
+	if _, err := few.Register(func(int, int) {}); err == nil || !strings.Contains(err.Error(), "it names 1 of 2") || few.Enabled() {
+		t.Errorf("registering: %v", err)
+	}
+	p, err := named.Register(func(string, complex64) {})
+	must(t, err)
+	defer p.Unregister()
+	want := []tracepoint.Field{{Name: "key", Type: "string"}, {Name: "at", Type: "complex64", Unavailable: "a complex number is not recorded"}}
+	if i := named.Info(); !slices.Equal(i.Fields, want) {
+		t.Errorf("%+v", i)
 	}
 }
 

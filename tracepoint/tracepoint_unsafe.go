@@ -2,7 +2,6 @@ package tracepoint
 
 import (
 	"errors"
-	"reflect"
 	"strconv"
 	"sync/atomic"
 	"unsafe"
@@ -19,8 +18,8 @@ import (
 type Tracepoint struct {
 	_ noCopy
 
-	// armed is the word that every site tests: in its high half the number of probes. A plain
-	// uint32, not an atomic.Uint32, keeps Trace within the inliner's budget, and so does its place: the first
+	// armed is the word that every site tests: in its high half the number of probes, and whether passes are
+	// recorded. A plain uint32, not an atomic.Uint32, keeps Trace within the inliner's budget, and so does its place: the first
 	// member's address is the tracepoint's.
 	armed uint32
 
@@ -30,8 +29,10 @@ type Tracepoint struct {
 
 	name string
 
-	// state is nil until the first Register; then a *state for good.
+	// state is nil until somebody looks at the tracepoint; then a *state for good.
 	state unsafe.Pointer
+
+	fields []string // what the arguments are called; none where nobody has said
 }
 
 // noCopy makes go vet object to copies: a copy of a tracepoint is not the tracepoint.
@@ -46,14 +47,7 @@ const (
 	version = markerabi.Version
 )
 
-// state is what a tracepoint needs once a probe was registered.
-type state struct {
-	point.State
-	args []string // types of the arguments
-	err  error    // what is wrong with the declaration
-}
-
-// Enabled reports whether any probe is registered. Guard with it what is too dear to
+// Enabled reports whether any probe is registered, or passes are recorded. Guard with it what is too dear to
 // compute for nobody.
 func (m *Tracepoint) Enabled() bool { return atomic.LoadUint32(&m.armed) != 0 }
 
@@ -62,36 +56,12 @@ func (m *Tracepoint) Name() string { return m.name }
 
 func (m *Tracepoint) quoted() string { return "tracepoint " + strconv.Quote(m.name) }
 
-func (m *Tracepoint) loaded() *state { return (*state)(atomic.LoadPointer(&m.state)) }
-
-// learn returns the tracepoint's state, making it at first use. fn is a nil func of its
-// argument types.
-func (m *Tracepoint) learn(fn any) *state {
-	if s := m.loaded(); s != nil {
-		return s
-	}
-	t := reflect.TypeOf(fn)
-	s := &state{}
-	for i := range t.NumIn() {
-		s.args = append(s.args, t.In(i).String())
-	}
-	if m.magic != [2]uint64{magic0, magic1} {
-		s.err = point.NotMade("tracepoint", t)
-	} else if _, _, err := field.ParseName(m.name); err != nil {
-		s.err = field.Wrap(m.quoted(), err)
-	}
-	if atomic.CompareAndSwapPointer(&m.state, nil, unsafe.Pointer(s)) {
-		used.Add(m)
-	}
-	return m.loaded()
-}
-
 func (m *Tracepoint) register(s *state, fn unsafe.Pointer) (*Probe, error) {
 	if fn == nil {
 		return nil, errors.New("registering a probe of " + m.quoted() + ": the function is nil")
 	}
-	if s.err != nil {
-		return nil, field.Wrap("registering a probe", s.err)
+	if err := s.declared.Load().err; err != nil {
+		return nil, field.Wrap("registering a probe", err)
 	}
 	p := &Probe{point.Probe{Point: m.quoted(), Func: point.Func(fn), Arms: &m.armed}}
 	if err := s.Connect(&p.p); err != nil {

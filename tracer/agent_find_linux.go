@@ -14,7 +14,7 @@ import (
 
 var errNoProcesses = errors.New("the agent engine looks at processes: by -p PID or -- COMMAND")
 
-// findAgents returns the markers that the agents of a target's processes tell of.
+// findAgents returns the markers and tracepoints that the agents of a target's processes tell of.
 func findAgents(ctx context.Context, t Target) (all []*Marker, err error) {
 	if len(t.pids()) == 0 {
 		return nil, errNoProcesses
@@ -35,7 +35,7 @@ func findAgents(ctx context.Context, t Target) (all []*Marker, err error) {
 		}
 		file := &File{Path: c.exe, Go: c.goes, goid: -1}
 		for i := range points {
-			if p := &points[i]; p.Kind == wire.Marker {
+			if p := &points[i]; p.Kind == wire.Marker || p.Kind == wire.Tracepoint {
 				m := agentMarker(p, file)
 				key := file.Path + "\x00" + m.declared + "\x00" + m.Format
 				if known[key] == nil { // twins are two sites of one
@@ -50,7 +50,7 @@ func findAgents(ctx context.Context, t Target) (all []*Marker, err error) {
 }
 
 func agentMarker(p *Point, file *File) *Marker {
-	m := &Marker{Format: p.Format, Typed: true, File: file, declared: p.Name}
+	m := &Marker{Format: p.Format, Typed: true, Tracepoint: p.Kind == wire.Tracepoint, File: file, declared: p.Name}
 	m.Provider, m.Name = splitDeclared(p.Name)
 	for _, f := range p.Fields {
 		_ = f.Kind.UnmarshalText([]byte(f.Type)) // of a named type the events will tell
@@ -75,7 +75,9 @@ func ringMarker(e *ring.Event, file *File) *Marker {
 	m.Provider, m.Name = splitDeclared(e.Name)
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		m.Fields = append(m.Fields, Field{Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: f.Kind, offset: f.Offset, size: f.Size})
+		m.Fields = append(m.Fields, Field{
+			Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: f.Kind, Unavailable: unavailable(f.Unavailable), offset: f.Offset, size: f.Size,
+		})
 	}
 	return m
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/waymark-trace/waymark/sdt"
 )
 
-// Marker is one named marker of one file, with all its sites.
+// Marker is one named marker of one file, with all its sites, or a tracepoint.
 type Marker struct {
 	Provider string
 	Name     string
@@ -20,6 +20,8 @@ type Marker struct {
 	Fields []Field
 	// Typed says that names and types come from waymark's own metadata.
 	Typed bool
+	// Tracepoint says that it is a Go-typed tracepoint, which only the agent of a program tells of.
+	Tracepoint bool
 	// Unnamed is why arguments have no names though they are known for a marker of this name, nil
 	// when they have or nothing is known.
 	Unnamed error

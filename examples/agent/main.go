@@ -25,7 +25,7 @@ var (
 	begin   = marker.New2[string, int]("work:begin", "item %s n %d")
 	end     = marker.New2[int, bool]("work:end", "n %d even %t")
 	verbose = statickey.New("work:verbose")
-	done    = tracepoint.New1[*item]("work:done")
+	done    = tracepoint.New2[*item, error]("work:done", "item", "err")
 )
 
 type item struct{ n int }
@@ -58,6 +58,6 @@ func work(i *item) {
 	if verbose.Enabled() {
 		fmt.Println("verbose: item", i.n)
 	}
-	done.Trace(i)
+	done.Trace(i, nil)
 	end.Mark(i.n, i.n%2 == 0)
 }

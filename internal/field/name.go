@@ -37,6 +37,21 @@ func CheckSimpleName(s string) error {
 	return nil
 }
 
+// CheckNames checks the names of an event's fields.
+func CheckNames(names []string) error {
+	seen := make(map[string]bool)
+	for _, n := range names {
+		if err := checkWord("field", n); err != nil {
+			return err
+		}
+		if seen[n] {
+			return errors.New("two fields are called " + n)
+		}
+		seen[n] = true
+	}
+	return nil
+}
+
 func checkWord(what, s string) error {
 	if s == "" {
 		return errors.New(what + " is empty")

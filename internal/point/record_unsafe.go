@@ -1,6 +1,7 @@
 package point
 
 import (
+	"reflect"
 	"sync/atomic"
 	"unsafe"
 
@@ -8,33 +9,53 @@ import (
 	"github.com/waymark-trace/waymark/internal/patch"
 )
 
-// Recordable is a marker as package recorder sees it.
+// Recordable is a marker or tracepoint as package recorder sees it.
 type Recordable struct {
-	Name, Format string
-	State        *State
-	Armed        *uint32
-	// Declared returns the marker's arguments, nil and no error until its own code has told
+	What   string // "marker" or "tracepoint", for messages
+	Name   string
+	Format string // of a marker
+	State  *State
+	Armed  *uint32
+	// Names returns what its arguments are called, which is known before their types.
+	Names func() ([]string, error)
+	// Declared returns its arguments, nil and no error until its own code has told
 	// their types: its first pass while enabled.
 	Declared func() (*Declaration, error)
 }
 
-// Declaration is what a marker's arguments are.
+// Declaration is what a point's arguments are.
 type Declaration struct{ Arguments []Argument }
 
 // Argument is one of them.
 type Argument struct {
 	Name, Type, Verb string
 	Kind             field.Kind
+	Offset           uintptr // where it lies in the struct of the arguments
+	// Unavailable says why it is not recorded, where Kind is Invalid.
+	Unavailable string
 }
 
-// Markers returns the markers of the program. Package marker sets it when it is initialized: it
-// is nil in a program that has none.
-var Markers func() []Recordable
+// Offsets returns where each argument of a func lies in a struct of them, in this order.
+func Offsets(fn reflect.Type) []uintptr {
+	offsets, at := make([]uintptr, fn.NumIn()), uintptr(0)
+	for i := range offsets {
+		t := fn.In(i)
+		align := uintptr(t.FieldAlign())
+		at = (at + align - 1) &^ (align - 1)
+		offsets[i] = at
+		at += t.Size()
+	}
+	return offsets
+}
 
-// Found is called for each marker that is found, with no lock held; nil for nothing.
+// Markers and Tracepoints return those of the program. Their packages set them when they are initialized: they
+// are nil in a program without.
+var Markers, Tracepoints func() []Recordable
+
+// Found is called for each of them that is found, with no lock held; nil for nothing.
 var Found atomic.Pointer[func(Recordable)]
 
-// Record is what a marked point whose word has Recorded set calls with the address of its arguments,
+// Record is what a passed point whose word has Recorded set calls with the address of its arguments,
 // laid out as a struct of them, which it must not keep. Package recorder sets it before it
 // sets the bit anywhere, and never again: a program that does not record does not link one.
 var Record func(s *State, args unsafe.Pointer)

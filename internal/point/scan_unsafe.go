@@ -1,6 +1,8 @@
 package point
 
 import (
+	"slices"
+	"time"
 	"unsafe"
 
 	"github.com/waymark-trace/waymark/internal/markerabi"
@@ -30,3 +32,36 @@ func Scan(magic [2]uint64, found func(at unsafe.Pointer, initialized bool)) {
 		}
 	}
 }
+
+// Settled returns those of the points that are not being written now: their bytes between two members are
+// the same a moment later. What lies where the compiler laid it out needs no such look.
+func Settled[P any](written []*P, from, to uintptr) (same []*P) {
+	if len(written) == 0 {
+		return nil
+	}
+	var before [][]uint32
+	for _, p := range written {
+		before = append(before, words(unsafe.Add(unsafe.Pointer(p), from), to-from))
+	}
+	time.Sleep(time.Millisecond)
+	for i, p := range written {
+		if slices.Equal(before[i], words(unsafe.Add(unsafe.Pointer(p), from), to-from)) {
+			same = append(same, p)
+		}
+	}
+	return same
+}
+
+// words copies memory that may be written meanwhile.
+//
+//go:norace
+func words(p unsafe.Pointer, size uintptr) []uint32 {
+	copied := make([]uint32, size/4)
+	for i := range copied {
+		copied[i] = *(*uint32)(unsafe.Add(p, 4*i))
+	}
+	return copied
+}
+
+// IsWhole reports whether a text that another goroutine may have been writing has both its pointer and its length.
+func IsWhole(s string) bool { return (unsafe.StringData(s) != nil) == (len(s) > 0) }

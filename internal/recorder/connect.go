@@ -43,7 +43,7 @@ func (s *Session) connect(m point.Recordable) error {
 	store(m.State, append(slices.Clip(all), r))
 	if err := m.State.SetRecorded(m.Armed, true); err != nil {
 		store(m.State, all)
-		return field.Wrap("recording marker "+m.Name, err)
+		return field.Wrap(recordingOf(&m), err)
 	}
 	return nil
 }

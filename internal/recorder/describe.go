@@ -11,6 +11,8 @@ import (
 
 var errUnknown = errors.New("its arguments are not known")
 
+func recordingOf(m *point.Recordable) string { return "recording " + m.What + " " + m.Name }
+
 // describe makes the recording's plan, and puts the event into the table. After an error there is a plan that
 // counts events as lost.
 func (r *recording) describe() error {
@@ -22,7 +24,7 @@ func (r *recording) describe() error {
 	}
 	pl, err := s.newPlan(&r.marker)
 	if err != nil {
-		err = field.Wrap("recording marker "+r.marker.Name, err)
+		err = field.Wrap(recordingOf(&r.marker), err)
 		pl = &plan{session: s, refused: true}
 	}
 	r.plan.Store(pl)
@@ -37,28 +39,15 @@ func (s *Session) newPlan(m *point.Recordable) (*plan, error) {
 	if d == nil {
 		return nil, errUnknown
 	}
-	var kinds []field.Kind
-	for _, a := range d.Arguments {
-		kinds = append(kinds, a.Kind)
-	}
-	offsets, size := place(kinds)
-	e := &ring.Event{Name: m.Name, Format: m.Format, Size: (size + 7) &^ 7}
+	e, from := eventOf(m, d)
 	pl := &plan{
 		session: s,
 		layout: layout{
 			writers: s.file.Writers(), stamp: s.stamp, goid: point.NumberOffset(),
-			size: ring.RecordHeader + uint64(e.Size), words: uintptr(size / 8), tail: uintptr(size % 8),
-			pair: size == 16,
+			size: ring.RecordHeader + uint64(e.Size),
 		},
 	}
-	for i, a := range d.Arguments {
-		e.Fields = append(e.Fields, ring.Field{
-			Name: a.Name, Type: a.Type, Verb: a.Verb, Kind: a.Kind, Offset: offsets[i], Size: ring.SizeOf(a.Kind, int(word)),
-		})
-		if a.Kind.HasLength() {
-			pl.texts = append(pl.texts, uintptr(offsets[i]))
-		}
-	}
+	pl.take(e, from)
 	room := s.file.MaxRecord()
 	if pl.counts = s.o.Mode == ring.Count; !pl.counts && pl.size > room {
 		return nil, fmt.Errorf("an event has %d bytes, a sub-buffer has room for %d", pl.size, room)
@@ -67,7 +56,7 @@ func (s *Session) newPlan(m *point.Recordable) (*plan, error) {
 		pl.most = min(uint64(s.o.MaxString), (room-pl.size)/n&^7)
 	}
 	if s.where != nil {
-		if pl.filter, err = compile(s.where, m, e); err != nil {
+		if pl.filter, err = compile(s.where, m, e, from); err != nil {
 			return nil, err
 		}
 	}
@@ -80,4 +69,45 @@ func (s *Session) newPlan(m *point.Recordable) (*plan, error) {
 	}
 	pl.header = ring.HeaderOf(number, pl.size)
 	return pl, nil
+}
+
+// eventOf describes a point's events, in which values lie as in a struct of those that are recorded, and returns where
+// each comes from.
+func eventOf(m *point.Recordable, d *point.Declaration) (e *ring.Event, from []uintptr) {
+	e = &ring.Event{Name: m.Name, Format: m.Format}
+	at := 0
+	for _, a := range d.Arguments {
+		f := ring.Field{Name: a.Name, Type: a.Type, Verb: a.Verb, Kind: a.Kind, Unavailable: a.Unavailable}
+		if a.Kind != field.Invalid {
+			align := alignOf(a.Kind)
+			at = (at + align - 1) &^ (align - 1)
+			f.Size = ring.SizeOf(a.Kind, int(word))
+		}
+		f.Offset = at
+		at += f.Size
+		e.Fields, from = append(e.Fields, f), append(from, a.Offset)
+	}
+	e.Size = (at + 7) &^ 7
+	return e, from
+}
+
+// take plans how the values of an event are taken from the arguments: all at once where they lie there
+// in the same way, else in pieces.
+func (pl *plan) take(e *ring.Event, from []uintptr) {
+	last, apart := 0, false
+	for i, f := range e.Fields {
+		if f.Kind == field.Invalid {
+			continue
+		}
+		to := uintptr(f.Offset)
+		pl.pieces = append(pl.pieces, piece{from[i], to, uintptr(f.Size)})
+		apart = apart || from[i] != to
+		last = f.Offset + f.Size
+		if f.Kind.HasLength() {
+			pl.texts = append(pl.texts, piece{from[i], to, 0})
+		}
+	}
+	if !apart {
+		pl.pieces, pl.words, pl.tail, pl.pair = nil, uintptr(last/8), uintptr(last%8), last == 16
+	}
 }

@@ -1,4 +1,4 @@
-// Package recorder records the markers of the program that it is in: it connects them to rings,
+// Package recorder records the markers and tracepoints of the program that it is in: it connects them to rings,
 // and takes them off again. Nothing links it but the agent.
 //
 // A pass that is recorded takes no lock, allocates nothing, waits for nobody and wakes nobody. How that can

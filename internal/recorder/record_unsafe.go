@@ -120,13 +120,17 @@ type layout struct {
 // plan is a layout with all that makes it unusual.
 type plan struct {
 	layout
-	texts   []uintptr // where arguments that have a length are
-	most    uint64    // bytes of a text that are kept
+	pieces  []piece // of the arguments; nil where they are taken at once
+	texts   []piece // the headers of those that have a length
+	most    uint64  // bytes of a text that are kept
 	session *Session
 	refused bool
 	counts  bool    // the session only counts
 	event   uintptr // its number
 }
+
+// piece is where an argument lies in the point's, and where in the event.
+type piece struct{ from, to, size uintptr }
 
 // write records an event. The caller is pinned to P p.
 //
@@ -146,8 +150,8 @@ func (pl *plan) write(p int, args unsafe.Pointer) {
 		return
 	}
 	size, header, cut := pl.size, pl.header, false
-	for _, at := range pl.texts {
-		n := uint64(*(*uintptr)(unsafe.Add(args, at+word)))
+	for i := range pl.texts {
+		n := uint64(*(*uintptr)(unsafe.Add(args, pl.texts[i].from+word)))
 		if n > pl.most {
 			n, cut = pl.most, true
 		}
@@ -171,7 +175,11 @@ func (pl *plan) write(p int, args unsafe.Pointer) {
 	}
 	room := w.Room()
 	*(*uint64)(unsafe.Add(room, size-8)) = 0 // what is behind the texts
-	pl.fill(room, args)
+	if pl.pieces == nil {
+		pl.fill(room, args)
+	} else {
+		pl.gather(room, args)
+	}
 	if pl.texts != nil {
 		pl.fillTexts(room, args)
 	}
@@ -203,6 +211,18 @@ func (l *layout) fill(room, args unsafe.Pointer) {
 	}
 }
 
+// gather is fill where some arguments are not recorded.
+//
+//go:norace
+func (pl *plan) gather(room, args unsafe.Pointer) {
+	room = unsafe.Add(room, ring.RecordHeader)
+	clear(unsafe.Slice((*byte)(room), pl.size-ring.RecordHeader))
+	for i := range pl.pieces {
+		p := &pl.pieces[i]
+		copy(unsafe.Slice((*byte)(unsafe.Add(room, p.to)), p.size), unsafe.Slice((*byte)(unsafe.Add(args, p.from)), p.size))
+	}
+}
+
 // word is a machine word: a text is two, its pointer and its length.
 const word = unsafe.Sizeof(uintptr(0))
 
@@ -212,10 +232,11 @@ const word = unsafe.Sizeof(uintptr(0))
 //go:norace
 func (pl *plan) fillTexts(room, args unsafe.Pointer) {
 	to := unsafe.Add(room, pl.size)
-	for _, at := range pl.texts {
-		from := unsafe.Add(args, at)
+	for i := range pl.texts {
+		t := &pl.texts[i]
+		from := unsafe.Add(args, t.from)
 		kept := min(uint64(*(*uintptr)(unsafe.Add(from, word))), pl.most)
-		*(*uintptr)(unsafe.Add(room, ring.RecordHeader+at)) = uintptr(kept)
+		*(*uintptr)(unsafe.Add(room, ring.RecordHeader+t.to)) = uintptr(kept)
 		copy(unsafe.Slice((*byte)(to), kept), unsafe.Slice(*(**byte)(from), kept))
 		to = unsafe.Add(to, kept)
 	}
@@ -232,17 +253,7 @@ func (pl *plan) lose() {
 	}
 }
 
-// place returns where a struct of arguments of these kinds has them on this platform, and its size.
-func place(kinds []field.Kind) (offsets []int, size int) {
-	for _, k := range kinds {
-		align := alignOf(k)
-		size = (size + align - 1) &^ (align - 1)
-		offsets = append(offsets, size)
-		size += ring.SizeOf(k, int(word))
-	}
-	return offsets, size
-}
-
+// alignOf returns what a struct aligns a value of a kind to on this platform.
 func alignOf(k field.Kind) int {
 	switch k {
 	case field.Int64, field.Uint64:

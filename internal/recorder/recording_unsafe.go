@@ -7,15 +7,15 @@ import (
 	"github.com/waymark-trace/waymark/internal/point"
 )
 
-// recording is one marker in one session. Those of a marker are a list, of which the marker's state has the first: the
+// recording is one point in one session. Those of a point are a list, of which the point's state has the first: the
 // list changes under links, and a member never but for its plan.
 type recording struct {
 	session *Session
 	marker  point.Recordable
-	plan    atomic.Pointer[plan] // nil until the marker's arguments are known
+	plan    atomic.Pointer[plan] // nil until the point's arguments are known
 }
 
-// list is the recordings of one marker. It never changes.
+// list is the recordings of one point. It never changes.
 type list struct {
 	layout // of the only recording if it is a usual one; without writers otherwise
 	all    []*recording
@@ -52,5 +52,5 @@ func relist(s *point.State) {
 }
 
 func (pl *plan) isUsual() bool {
-	return !pl.refused && !pl.counts && pl.texts == nil && pl.goid != 0
+	return !pl.refused && !pl.counts && pl.texts == nil && pl.pieces == nil && pl.goid != 0
 }

@@ -57,7 +57,7 @@ func start(o Options) (*Session, error) {
 	if o.MaxString == 0 {
 		o.MaxString = DefaultMaxString
 	}
-	if point.Markers == nil {
+	if point.Markers == nil && point.Tracepoints == nil {
 		return nil, errors.New("the program has no markers")
 	}
 	path := ""
@@ -75,16 +75,16 @@ func start(o Options) (*Session, error) {
 		o: o, where: where, file: file, stamp: clock.StampOf(kind, point.G),
 		recordings: map[*point.State]*recording{}, stopped: make(chan struct{}),
 	}
-	point.Markers() // what is there is found now; Found is told what comes later
+	points() // what is there is found now; Found is told what comes later
 	sessions.Lock()
 	if point.Record == nil { // once: those who record already read it
 		point.Record = record
 	}
 	sessions.all = append(sessions.all, s)
-	found := foundMarker
+	found := foundPoint
 	point.Found.Store(&found)
 	sessions.Unlock()
-	for _, m := range point.Markers() {
+	for _, m := range points() {
 		if err = s.connect(m); err != nil {
 			break
 		}
@@ -113,8 +113,18 @@ func (s *Session) noneMatches() error {
 	return nil
 }
 
-// foundMarker connects a marker that was found while sessions record.
-func foundMarker(m point.Recordable) {
+// points returns what of the program can be recorded.
+func points() (all []point.Recordable) {
+	for _, of := range []func() []point.Recordable{point.Markers, point.Tracepoints} {
+		if of != nil {
+			all = append(all, of()...)
+		}
+	}
+	return all
+}
+
+// foundPoint connects a marker or tracepoint that was found while sessions record.
+func foundPoint(m point.Recordable) {
 	sessions.Lock()
 	all := append([]*Session{}, sessions.all...)
 	sessions.Unlock()
@@ -125,7 +135,7 @@ func foundMarker(m point.Recordable) {
 	}
 }
 
-// tick notes the clocks, and looks for markers that are there by now, from time to time.
+// tick notes the clocks, and looks for points that are there by now, from time to time.
 func (s *Session) tick() {
 	defer s.ticks.Done()
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
@@ -134,7 +144,7 @@ func (s *Session) tick() {
 			return
 		case <-time.After(pause):
 			s.file.Sync()
-			point.Markers()
+			points()
 		}
 	}
 }

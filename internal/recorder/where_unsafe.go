@@ -37,12 +37,12 @@ const (
 	fromGoroutine
 )
 
-// compile binds a condition to the arguments of an event.
-func compile(where *filter.Expr, m *point.Recordable, e *ring.Event) (*program, error) {
+// compile binds a condition to the arguments of an event, which lie where from says.
+func compile(where *filter.Expr, m *point.Recordable, e *ring.Event, from []uintptr) (*program, error) {
 	p := &program{}
 	var err error
 	p.bound, err = where.Bind(func(name string) (field.Kind, error) {
-		v, err := lookup(m, e, name)
+		v, err := lookup(m, e, from, name)
 		p.vars = append(p.vars, v)
 		return v.kind, err
 	})
@@ -56,38 +56,40 @@ func compile(where *filter.Expr, m *point.Recordable, e *ring.Event) (*program, 
 	return p, nil
 }
 
-// couldBind checks the names of a condition against a marker's format, when the types are not known yet.
+// couldBind checks the names of a condition against those of a point's arguments, when the types are not known yet.
 func (s *Session) couldBind(m *point.Recordable) error {
 	if s.where == nil {
 		return nil
 	}
-	verbs, err := field.ParseFormat(m.Format)
+	names, err := m.Names()
 	if err != nil {
-		return field.Wrap("recording marker "+m.Name, err)
+		return field.Wrap(recordingOf(m), err)
 	}
 	e := &ring.Event{}
-	for _, v := range verbs {
-		e.Fields = append(e.Fields, ring.Field{Name: v.Name})
+	for _, n := range names {
+		e.Fields = append(e.Fields, ring.Field{Name: n})
 	}
 	_, err = s.where.Bind(func(name string) (field.Kind, error) {
-		v, err := lookup(m, e, name)
+		v, err := lookup(m, e, make([]uintptr, len(names)), name)
 		return v.kind, err
 	})
 	if err != nil {
-		return field.Wrap("recording marker "+m.Name, err)
+		return field.Wrap(recordingOf(m), err)
 	}
 	return nil
 }
 
 // lookup resolves a name of a condition: a field, argN, or what every event has in the process.
-func lookup(m *point.Recordable, e *ring.Event, name string) (variable, error) {
+func lookup(m *point.Recordable, e *ring.Event, from []uintptr, name string) (variable, error) {
 	i := slices.IndexFunc(e.Fields, func(f ring.Field) bool { return f.Name == name })
 	if n, err := strconv.Atoi(strings.TrimPrefix(name, "arg")); i < 0 && err == nil && strings.HasPrefix(name, "arg") && n >= 1 && n <= len(e.Fields) {
 		i = n - 1
 	}
 	switch {
+	case i >= 0 && e.Fields[i].Unavailable != "":
+		return variable{}, &filter.Error{Reason: fmt.Sprintf("%s of %s has no value: %s", name, m.Name, e.Fields[i].Unavailable)}
 	case i >= 0:
-		return variable{offset: uintptr(e.Fields[i].Offset), kind: e.Fields[i].Kind}, nil
+		return variable{offset: from[i], kind: e.Fields[i].Kind}, nil
 	case name == "pid":
 		return variable{kind: field.Int64, source: fromConstant, constant: uint64(os.Getpid())}, nil
 	case name == "goroutine" || name == "gid":

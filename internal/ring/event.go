@@ -23,7 +23,9 @@ type Field struct {
 	Name string     `json:"name"`
 	Type string     `json:"type"` // its Go type
 	Verb string     `json:"verb,omitempty"`
-	Kind field.Kind `json:"kind"`
+	Kind field.Kind `json:"kind,omitempty"`
+	// Unavailable says why events have no value for it: one has no Kind and no bytes then.
+	Unavailable string `json:"unavailable,omitempty"`
 	// Offset is where its value lies in the arguments, and Size how long it is. Of a text two words lie
 	// there: how many of its bytes were kept, and how many it had. The bytes of all texts follow
 	// the values, in the order of the fields.
@@ -36,6 +38,7 @@ const (
 	maxDescription = 64 << 10
 	maxFields      = 64
 	maxArguments   = 4096 // bytes without texts
+	maxReason      = 80   // bytes of Field.Unavailable, which traces have in every event
 )
 
 // check bounds what may come from a file; word is the size of a pointer in the target.
@@ -48,8 +51,11 @@ func (e *Event) check(word int) error {
 	}
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		if f.Kind == field.Invalid || f.Kind > field.Pointer {
+		if (f.Kind == field.Invalid) != (f.Unavailable != "") || f.Kind > field.Pointer {
 			return fmt.Errorf("field %.80q of event %.80q has no kind", f.Name, e.Name)
+		}
+		if len(f.Unavailable) > maxReason {
+			return fmt.Errorf("field %.80q of event %.80q is unavailable for a reason of %d bytes", f.Name, e.Name, len(f.Unavailable))
 		}
 		want := SizeOf(f.Kind, word)
 		if f.Size != want || f.Offset < 0 || f.Offset > e.Size-want {

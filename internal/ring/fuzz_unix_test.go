@@ -23,6 +23,7 @@ func sample(t testing.TB, mode Mode) []byte {
 	defer f.Close()
 	n, err := f.Define(&Event{Name: "a:b", Format: "n %d s %s", Size: 24, Fields: []Field{
 		{Name: "n", Type: "int64", Kind: field.Int64, Size: 8},
+		{Name: "any", Type: "interface {}", Unavailable: "an interface is not recorded", Offset: 8},
 		{Name: "s", Type: "string", Kind: field.String, Offset: 8, Size: SizeOf(field.String, wordSize)},
 	}})
 	if err != nil {

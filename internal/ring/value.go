@@ -20,6 +20,10 @@ func (rec *Record) Values(v []Value) ([]Value, error) {
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		at := args[f.Offset : f.Offset+f.Size]
+		if f.Kind == field.Invalid {
+			v = append(v, Value{})
+			continue
+		}
 		if !f.Kind.HasLength() {
 			v = append(v, Value{Bits: extend(at, f.Kind.Signed())})
 			continue

@@ -73,6 +73,8 @@ type Field struct {
 	Name string `json:"name"`
 	Type string `json:"type,omitempty"`
 	Verb string `json:"verb,omitempty"`
+	// Unavailable says why recordings do not have it.
+	Unavailable string `json:"unavailable,omitempty"`
 }
 
 // The modes of a Session.

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"slices"
 
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -44,6 +46,38 @@ func (f engineFlag) choose(t tracer.Target) (tracer.Engine, error) {
 	}
 	t.Follow = t.Follow && len(t.Command) == 0 // a command is followed once it is a process
 	return tracer.ChooseEngine(t)
+}
+
+// orAgent has processes looked at through their agents where nobody says by whom, and a pattern chooses a tracepoint, of
+// which the kernel's engine knows nothing, and the agents know what the others choose, too. all is what the
+// kernel's engine sees; it returns what is seen then.
+func (s *session) orAgent(ctx context.Context, sel *selection, all []*tracer.Marker) []*tracer.Marker {
+	unseen := func(p string) bool { return len(matching(all, []string{p})) == 0 }
+	if sel.engine != "" && sel.engine != engineAuto || s.target.Engine != tracer.EngineKernel || s.target.Follow ||
+		len(s.target.PIDs) == 0 || len(s.agents.PIDs) > 0 || !slices.ContainsFunc(sel.patterns, unseen) {
+		return all
+	}
+	target := s.target
+	target.Engine = tracer.EngineAgent
+	of, err := tracer.Find(ctx, target)
+	if err != nil {
+		return all // there is none, or it tells nothing
+	}
+	wanted := false
+	for _, p := range sel.patterns {
+		chosen := matching(of, []string{p})
+		switch {
+		case !unseen(p) && len(chosen) == 0:
+			return all
+		case unseen(p):
+			wanted = wanted || slices.ContainsFunc(chosen, func(m *tracer.Marker) bool { return m.Tracepoint })
+		}
+	}
+	if !wanted {
+		return all
+	}
+	s.target, s.later = target, nil
+	return of
 }
 
 // agentHint says how a program gets an agent.

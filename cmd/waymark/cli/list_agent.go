@@ -23,9 +23,10 @@ type jsonPoint struct {
 }
 
 type jsonArgument struct {
-	Name string `json:"name"`
-	Type string `json:"type,omitempty"`
-	Verb string `json:"verb,omitempty"`
+	Name        string `json:"name"`
+	Type        string `json:"type,omitempty"`
+	Verb        string `json:"verb,omitempty"`
+	Unavailable string `json:"unavailable,omitempty"`
 }
 
 // listAgents lists what the agents of processes tell of: markers, tracepoints and keys.
@@ -101,6 +102,11 @@ func printPoints(out *output, points []tracer.Point) {
 		if p.Problem != "" {
 			fmt.Fprintf(out, "%s: %s\n", label(p.Name), printable(p.Problem))
 		}
+		for _, f := range p.Fields {
+			if f.Unavailable != nil {
+				fmt.Fprintf(out, "%s: %s has no value: %s\n", label(p.Name), label(f.Name), printable(f.Unavailable.Error()))
+			}
+		}
 	}
 }
 
@@ -111,7 +117,11 @@ func writePoints(out *output, pid int, points []tracer.Point) error {
 			Probes: append([]string{}, p.Probes...), Hits: p.Hits, Problem: p.Problem,
 		}
 		for _, f := range p.Fields {
-			j.Fields = append(j.Fields, jsonArgument{f.Name, f.Type, f.Verb})
+			a := jsonArgument{Name: f.Name, Type: f.Type, Verb: f.Verb}
+			if f.Unavailable != nil {
+				a.Unavailable = f.Unavailable.Error()
+			}
+			j.Fields = append(j.Fields, a)
 		}
 		if err := writeJSON(out, &j); err != nil {
 			return err

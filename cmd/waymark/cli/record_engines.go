@@ -93,7 +93,7 @@ func (s *session) sources(o *recordOptions) (all []recordSource, err error) {
 		if err := add(s.agents, s.byAgents, options()); err != nil {
 			return all, err
 		}
-		s.beside = append(s.beside, fmt.Sprintf("%s in %s, through its agent", plural(len(s.byAgents), "marker"), pidsText(s.agents.PIDs)))
+		s.beside = append(s.beside, fmt.Sprintf("%s in %s, through its agent", pointsText(s.byAgents), pidsText(s.agents.PIDs)))
 	}
 	if len(o.kernel) > 0 {
 		kernel, err := tracer.TraceKernel(o.kernel, &tracer.Options{BufferSize: int(o.buffer)})

@@ -76,6 +76,7 @@ func (e *Env) openSession(ctx context.Context, sel *selection) (*session, error)
 	all, err := s.find(ctx)
 	done()
 	if err == nil {
+		all = s.orAgent(ctx, sel, all)
 		err = sel.chooseKernel(all)
 	}
 	if err == nil {
@@ -128,9 +129,26 @@ func (s *session) attaching() (done func()) {
 // what says what is attached to. What an agent tells of has no sites.
 func (s *session) what() string {
 	if s.target.Engine == tracer.EngineAgent {
-		return plural(len(s.markers), "marker")
+		return pointsText(s.markers)
 	}
 	return plural(len(s.markers), "marker") + " at " + plural(sites(s.markers), "site")
+}
+
+// pointsText counts markers and tracepoints.
+func pointsText(markers []*tracer.Marker) string {
+	n := 0
+	for _, m := range markers {
+		if m.Tracepoint {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return plural(len(markers), "marker")
+	case len(markers):
+		return plural(n, "tracepoint")
+	}
+	return plural(len(markers)-n, "marker") + " and " + plural(n, "tracepoint")
 }
 
 func sites(markers []*tracer.Marker) int {

@@ -1,6 +1,6 @@
 // Command idle prints what it holds when main begins: goroutines, allocations so far,
 // allocations in main, and its lowest free file descriptor. Built with the tag "marked"
-// it has markers that it never arms. It imports no more than it must, so that what package
+// it has markers and a tracepoint that it never arms. It imports no more than it must, so that what package
 // marker brings with it shows.
 package main
 

@@ -1,0 +1,118 @@
+package tracepoint
+
+import (
+	"errors"
+	"reflect"
+	"strconv"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/internal/point"
+)
+
+// state is what a tracepoint needs once somebody looks at it.
+type state struct {
+	point.State
+
+	// declared is nil until the argument types are known, which only code of the tracepoint's own
+	// type can tell: its Register, and its slow path while it is recorded.
+	declared atomic.Pointer[declaration]
+}
+
+// declaration is what a tracepoint's name, the names of its arguments and their types come to.
+type declaration struct {
+	arguments []point.Argument
+	err       error // what is wrong with it
+}
+
+// loaded returns the tracepoint's state, nil before anybody looked at it.
+func (m *Tracepoint) loaded() *state { return (*state)(atomic.LoadPointer(&m.state)) }
+
+// stateOf returns the tracepoint's state, making it at first use.
+func (m *Tracepoint) stateOf() *state {
+	if s := m.loaded(); s != nil {
+		return s
+	}
+	atomic.CompareAndSwapPointer(&m.state, nil, unsafe.Pointer(&state{}))
+	return m.loaded()
+}
+
+// learn returns the state of a tracepoint whose argument types are those of fn, a nil func.
+//
+//go:noinline
+func (m *Tracepoint) learn(fn any) *state {
+	s := m.stateOf()
+	if s.declared.Load() == nil && s.declared.CompareAndSwap(nil, m.declare(reflect.TypeOf(fn))) {
+		m.found()
+	}
+	return s
+}
+
+func (m *Tracepoint) declare(fn reflect.Type) *declaration {
+	d := &declaration{}
+	names, err := m.fieldNames()
+	if m.magic != [2]uint64{magic0, magic1} {
+		names, err = unnamed(fn.NumIn()), point.NotMade("tracepoint", fn)
+	}
+	d.err = err
+	offsets := point.Offsets(fn)
+	for i := range fn.NumIn() {
+		t := fn.In(i)
+		a := point.Argument{Name: names[i], Type: t.String(), Kind: kindOf(t), Offset: offsets[i]}
+		if a.Kind == field.Invalid {
+			a.Unavailable = noun(t.Kind()) + " is not recorded"
+		}
+		d.arguments = append(d.arguments, a)
+	}
+	return d
+}
+
+// fieldNames returns what the arguments are called. With an error, which says what is wrong with that or with the
+// tracepoint's own name, they are called by their numbers.
+func (m *Tracepoint) fieldNames() ([]string, error) {
+	_, _, err := field.ParseName(m.name)
+	arity := int(m.arity)
+	switch n := len(m.fields); {
+	case err != nil || n == 0:
+	case n != arity:
+		err = errors.New("it names " + strconv.Itoa(n) + " of " + strconv.Itoa(arity) + " arguments")
+	default:
+		if err = field.CheckNames(m.fields); err == nil {
+			return m.fields, nil
+		}
+	}
+	if err != nil {
+		err = field.Wrap(m.quoted(), err)
+	}
+	return unnamed(arity), err
+}
+
+func unnamed(arity int) []string {
+	names := make([]string, arity)
+	for i := range names {
+		names[i] = "arg" + strconv.Itoa(i+1)
+	}
+	return names
+}
+
+// kindOf returns as what an argument is recorded: of what is an address to the machine, that address; field.Invalid for
+// what has parts, or is one thing now and another one then.
+func kindOf(t reflect.Type) field.Kind {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Chan, reflect.Map, reflect.Func:
+		return field.Pointer
+	}
+	return field.KindOf(t)
+}
+
+// noun says what is not recorded.
+func noun(k reflect.Kind) string {
+	switch k {
+	case reflect.Interface, reflect.Array:
+		return "an " + k.String()
+	case reflect.Complex64, reflect.Complex128:
+		return "a complex number"
+	}
+	return "a " + k.String()
+}
