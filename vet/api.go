@@ -16,6 +16,7 @@ type api struct {
 	noun      string   // what its points are called
 	hit       string   // the method of a point that takes arguments, "" for none
 	formatted bool     // its points have a format, and are found by link
+	named     bool     // New takes the names of its points' arguments
 	byName    []string // its functions whose first argument is the name of a point
 }
 
@@ -23,7 +24,7 @@ type api struct {
 // neither made nor hit, but calls of its functions: isSimple.
 var apis = map[string]*api{
 	module + "marker":     {noun: "marker", hit: "Mark", formatted: true, byName: []string{"Register", "Arm", "Disarm"}},
-	module + "tracepoint": {noun: "tracepoint", hit: "Trace"},
+	module + "tracepoint": {noun: "tracepoint", hit: "Trace", named: true},
 	module + "statickey":  {noun: "key"},
 	module + "simple":     {noun: "simple marker"},
 }

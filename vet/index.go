@@ -30,7 +30,8 @@ type decl struct {
 	at     inspector.Cursor
 	call   *ast.CallExpr
 	name   ast.Expr
-	format ast.Expr // nil for those that have none
+	format ast.Expr   // nil for those that have none
+	fields []ast.Expr // the names of a tracepoint's arguments, nil where it is not said one by one
 }
 
 // hit is a call of Mark or Trace.
@@ -84,8 +85,11 @@ func newIndex(pass *analysis.Pass) *index {
 func (ix *index) add(info *types.Info, at inspector.Cursor, call *ast.CallExpr) {
 	if a := constructs(info, call); a != nil {
 		d := &decl{api: a, at: at, call: call, name: call.Args[0]}
-		if a.formatted && len(call.Args) > 1 {
+		switch {
+		case a.formatted && len(call.Args) > 1:
 			d.format = call.Args[1]
+		case a.named && !call.Ellipsis.IsValid():
+			d.fields = call.Args[1:]
 		}
 		ix.decls = append(ix.decls, d)
 		return

@@ -16,7 +16,7 @@ import (
 // Name checks the names of points: valid, and each declared once in all that a package needs.
 var Name = &analysis.Analyzer{
 	Name:      "markname",
-	Doc:       "check the names of markers, tracepoints and keys\n\nA name is provider:name in letters, digits and _, and one place in the build has it. marker.Register gives the format that the marker was declared with.",
+	Doc:       "check the names of markers, tracepoints and keys\n\nA name is provider:name in letters, digits and _, and one place in the build has it. A tracepoint names all of its arguments, or none. marker.Register gives the format that the marker was declared with.",
 	URL:       page("markname"),
 	Requires:  []*analysis.Analyzer{indexer},
 	FactTypes: []analysis.Fact{(*declared)(nil)},
@@ -49,12 +49,36 @@ func (ix *index) checkDeclared(pass *analysis.Pass, d *decl, known *declared) {
 		ix.reportAt(pass, d.at, d.name, "%s%v", d.label(pass), err)
 		return
 	}
+	ix.checkFields(pass, d)
 	p := point{Name: fullName(pass.Pkg, name), Written: name, Noun: d.api.noun, Package: pass.Pkg.Path(), Where: where(pass, d.call)}
 	p.Format, _ = text(pass.TypesInfo, d.format)
 	if first, ok := known.find(p.Name); ok {
 		ix.reportAt(pass, d.at, d.name, "%s %q is declared twice: %s", p.Noun, p.Name, first.beside(p))
 	}
 	known.Points = append(known.Points, p)
+}
+
+// checkFields reports what is wrong with the names of a tracepoint's arguments: each has one, or none has.
+func (ix *index) checkFields(pass *analysis.Pass, d *decl) {
+	if len(d.fields) == 0 {
+		return
+	}
+	args := types.Unalias(pass.TypesInfo.TypeOf(d.call)).(*types.Named).TypeArgs().Len()
+	if n := len(d.fields); n != args {
+		ix.reportAt(pass, d.at, d.fields[0], "%sit names %d of %d arguments", d.label(pass), n, args)
+		return
+	}
+	var names []string
+	for _, f := range d.fields {
+		name, ok := text(pass.TypesInfo, f)
+		if !ok {
+			return
+		}
+		names = append(names, name)
+	}
+	if err := field.CheckNames(names); err != nil {
+		ix.reportAt(pass, d.at, d.fields[0], "%s%v", d.label(pass), err)
+	}
 }
 
 // checkLookup reports names that no point can have, and a format other than the declared one.

@@ -23,7 +23,11 @@ var (
 	call    = tracepoint.New1[func()]("tracepoints:call")
 	who     = tracepoint.New1[named]("tracepoints:who")
 	badName = tracepoint.New0("trace points") // want `tracepoint "trace points": name "trace points" has " " at byte 5`
-	unmade  tracepoint.Tracepoint0            // want `tracepoint that no New made`
+	fields  = tracepoint.New2[int, string]("tracepoints:fields", "n", "text")
+	few     = tracepoint.New2[int, string]("tracepoints:few", "n")        // want `tracepoint "tracepoints:few": it names 1 of 2 arguments`
+	twice   = tracepoint.New2[int, string]("tracepoints:twice", "n", "n") // want `tracepoint "tracepoints:twice": two fields are called n`
+	blanks  = tracepoint.New1[int]("tracepoints:blanks", "a b")           // want `tracepoint "tracepoints:blanks": field "a b" has " " at byte 1`
+	unmade  tracepoint.Tracepoint0                                        // want `tracepoint that no New made`
 )
 
 func costs(i int, s string, p *point, t thing, e error, f func(), yes bool, m map[int]int) {
