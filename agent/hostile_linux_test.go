@@ -78,7 +78,7 @@ func settled(t *testing.T, p *program, before state) {
 	for range 12_000 {
 		s = p.ask("look")
 		// The runtime's poller, two files, is there from the first connection on.
-		if s.Goroutines <= before.Goroutines && s.Files <= before.Files+2 && !s.Armed {
+		if s.Goroutines <= before.Goroutines && s.Files <= before.Files+2 && s.Sockets <= before.Sockets && !s.Armed {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
