@@ -29,6 +29,8 @@ var (
 	ErrRedZone = errors.New("a probe there would overwrite variables of the program")
 	// ErrTyped says that the strings of markers are known without Options.Strings.
 	ErrTyped = errors.New("the types of these markers are known, and their strings are read without being asked for")
+	// ErrNoTracepoint says that the kernel has none of that name.
+	ErrNoTracepoint = tracefs.ErrNoTracepoint
 	// ErrBusy says that somebody uses what was to be deleted.
 	ErrBusy = errors.New("in use")
 	// ErrPath says that the kernel's events cannot be of a file with such a path.

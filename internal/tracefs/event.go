@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// ErrNoTracepoint says that the kernel has no tracepoint of a name, which follows.
+var ErrNoTracepoint = errors.New("no kernel tracepoint is named")
+
 // Event is one line of uprobe_events: one place. Places of one group and name are one event.
 type Event struct {
 	Return      bool // it sits at the function's return

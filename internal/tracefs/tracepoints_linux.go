@@ -39,7 +39,7 @@ func (f *FS) Tracepoints(pattern string) ([]*Record, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("no kernel tracepoint is named %s: ls %s/events shows the groups", pattern, f.dir)
+		return nil, fmt.Errorf("%w %s", ErrNoTracepoint, pattern)
 	}
 	return all, nil
 }

@@ -80,6 +80,7 @@ var hints = []struct {
 }{
 	{tracer.ErrNoProc, "mount -t proc proc /proc"},
 	{tracer.ErrNoTracefs, "mount -t tracefs tracefs /sys/kernel/tracing; stat and trace do without"},
+	{tracer.ErrNoTracepoint, "ls /sys/kernel/tracing/events shows the groups; as root, perf list tracepoint shows all"},
 	{tracer.ErrNoTypes, "it needs CONFIG_DEBUG_INFO_BTF and /sys/kernel/btf/vmlinux; without --follow stat and trace do not"},
 	{tracer.ErrNotByAgent, "--engine kernel does it, where that is permitted: waymark doctor -p PID says whether it is"},
 	{tracer.ErrNotSupported, "tracing needs Linux on x86-64, and waymark doctor says what this machine lacks; link, build and list FILE do not trace"},

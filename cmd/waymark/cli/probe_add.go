@@ -48,8 +48,8 @@ func newProbeAddCommand(env *Env) *cobra.Command {
 			if len(sel.target.Command) > 0 {
 				return usage("events are of files: give the command's file", "probe add runs no command")
 			}
-			if err := sel.required(cmd); err != nil {
-				return err
+			if len(sel.target.PIDs) == 0 && sel.target.Path == "" {
+				return usage("give -p PID or FILE; waymark list shows what is running", "nothing says whose markers to define")
 			}
 			return runProbeAdd(cmd.Context(), env, &o, sel)
 		},
