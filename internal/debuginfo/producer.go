@@ -27,4 +27,11 @@ func (s *Scope) OptimizedByGCC() bool {
 	})
 }
 
+// LinkTimeByGCC reports whether a function was optimized at link time by gcc, which then does not know any more where
+// statements begin.
+func (s *Scope) LinkTimeByGCC() bool {
+	producer, _ := s.Compile.Val(dwarf.AttrProducer).(string)
+	return strings.HasPrefix(producer, "GNU GIMPLE")
+}
+
 const opFbreg = 0x91 // DW_OP_fbreg

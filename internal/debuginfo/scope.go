@@ -1,6 +1,7 @@
 package debuginfo
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"slices"
 )
@@ -37,24 +38,43 @@ func (s *Scope) At(address uint64) *Scope {
 
 // Origin returns an attribute of the scope's entry, or of what that is an instance of.
 func (f *File) Origin(e *dwarf.Entry, a dwarf.Attr) any {
+	v, _ := f.origin(e, a)
+	return v
+}
+
+// OriginUnit returns the unit of the entry that has what Origin returns, nil for none: after optimization at link time it is
+// not the one that the code is in, and numbers of files are its.
+func (f *File) OriginUnit(e *dwarf.Entry, a dwarf.Attr) *Unit {
+	v, has := f.origin(e, a)
+	if v == nil {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(f.Units, has.Offset, func(u Unit, at dwarf.Offset) int { return cmp.Compare(u.End, at+1) })
+	if i == len(f.Units) || has.Offset < f.Units[i].First {
+		return nil
+	}
+	return &f.Units[i]
+}
+
+func (f *File) origin(e *dwarf.Entry, a dwarf.Attr) (any, *dwarf.Entry) {
 	for range maxOrigins {
 		if v := e.Val(a); v != nil {
-			return v
+			return v, e
 		}
 		at, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
 		if !ok {
 			at, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset)
 		}
 		if !ok {
-			return nil
+			return nil, nil
 		}
 		next, err := f.EntryAt(at)
 		if err != nil {
-			return nil
+			return nil, nil
 		}
 		e = next
 	}
-	return nil
+	return nil, nil
 }
 
 // maxOrigins bounds how often an entry refers to another for what it is.

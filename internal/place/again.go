@@ -29,7 +29,8 @@ type beginnings struct {
 	events map[uint64][]event
 	// What is possible where an address is come to from the instruction before, and by jumps.
 	ahead, jumps map[uint64]since
-	possible     since // anywhere
+	possible     since             // anywhere
+	passed       map[uint64]uint64 // by address: which copy of the marker was passed ahead of it, nil: not asked for yet
 	// unknown says that the line table does not tell.
 	unknown bool
 	// crowded says that the marker is on the first statement's line: they may be of one macro, with a
@@ -41,7 +42,7 @@ type beginnings struct {
 // and of the sources of the functions around it; all is how many candidates there are.
 func beginningsOf(fl *flow, fn *debuginfo.Scope, table *debuginfo.Lines, c *candidate, lines [][2]int64, all int) *beginnings {
 	b := &beginnings{flow: fl, events: map[uint64][]event{}, unknown: true}
-	if table == nil || fl.opaque || uint64(len(table.Rows))*uint64(all) > maxLooks {
+	if table == nil || fl.opaque || fn.LinkTimeByGCC() || uint64(len(table.Rows))*uint64(all) > maxLooks {
 		return b
 	}
 	own := map[uint64][]statement{}
@@ -154,7 +155,7 @@ func (b *beginnings) solve(start uint64) {
 		for len(work) > 0 {
 			at := work[len(work)-1]
 			work = work[:len(work)-1]
-			s := b.at(at)
+			s := b.at(at, nil)
 			all |= s
 			if in := b.code[at]; in.falls {
 				reach(b.ahead, at+uint64(in.size), s)
@@ -179,10 +180,14 @@ func (b *beginnings) solve(start uint64) {
 	b.possible |= run()
 }
 
-// at returns what is possible behind the statements of an address. A jump may lead behind some of them:
-// nothing says so, but that matters only where the function is entered.
-func (b *beginnings) at(address uint64) since {
+// at returns what is possible behind the statements of an address, and tells each what is possible ahead of
+// all and behind each. A jump may lead behind some of them: nothing says so, but that matters only where the
+// function is entered.
+func (b *beginnings) at(address uint64, each func(view int, s since)) since {
 	ahead, jumped := b.ahead[address], b.jumps[address]
+	if each != nil {
+		each(-1, ahead|jumped)
+	}
 	for _, e := range b.events[address] {
 		ahead = e.after(ahead)
 		if behind := e.after(jumped); e.opens {
@@ -190,18 +195,73 @@ func (b *beginnings) at(address uint64) since {
 		} else {
 			jumped = behind
 		}
+		if each != nil {
+			each(e.view, ahead|jumped)
+		}
 	}
 	return ahead | jumped
 }
 
-// mayBeginAgain reports whether the function may begin again anywhere. Where exactly does not count: a pass that was made
-// a copy of its own can lack the first statement, of which gcc knew the outcome, or have it further down.
-func (b *beginnings) mayBeginAgain(copies int) bool {
+// again reports whether the function may have begun again when a candidate is passed.
+func (b *beginnings) again(c *candidate, views [2]int, copies int) bool {
 	if b.unknown {
 		return copies > 1 || b.opaque || b.loops()
 	}
-	return b.possible&again != 0
+	var all since
+	b.at(c.address, func(view int, s since) {
+		switch {
+		case views[0] == NoView, views[0] < view && view <= views[1]:
+			all |= s
+		case view <= views[0]:
+			all = s
+		}
+	})
+	return all == 0 || all&again != 0 || b.possible&again != 0 && b.isPassed(c)
 }
+
+// isPassed reports whether another copy of the marker leads to a candidate. When the function begins again somewhere,
+// that may be a pass of which gcc made a copy without the first statement, since it knew the outcome, or has it further down.
+func (b *beginnings) isPassed(c *candidate) bool {
+	if b.passed == nil {
+		b.passed = map[uint64]uint64{}
+		out := b.out()
+		var work []uint64
+		pass := func(to, from uint64) {
+			before, seen := b.passed[to]
+			switch {
+			case !seen:
+				b.passed[to] = from
+			case before == several || before == from:
+				return
+			default:
+				b.passed[to] = several
+			}
+			work = append(work, to)
+		}
+		for _, a := range c.mark.At {
+			pass(a.Address, a.Address)
+		}
+		for len(work) > 0 {
+			in := b.code[work[len(work)-1]]
+			work = work[:len(work)-1]
+			if in == nil {
+				continue
+			}
+			from := b.passed[in.address]
+			for _, to := range out[in.address] {
+				pass(to, from)
+			}
+			if in.falls {
+				pass(in.address+uint64(in.size), from)
+			}
+		}
+	}
+	from, ok := b.passed[c.address]
+	return ok && from != c.address
+}
+
+// several says that more than one copy of a marker leads to an address.
+const several = ^uint64(0)
 
 // loops reports whether there is a jump back in the code.
 func (fl *flow) loops() bool {

@@ -11,11 +11,12 @@ import (
 )
 
 // function judges the candidates in one function.
-func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared map[debuginfo.Declared]bool, candidates []candidate) {
+func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared *declarations, candidates []candidate) {
 	lines := rows{table}
 	known := map[functionLine]*beginnings{}
 	var inlined instances
 	var fl *flow
+	var ways *Ways
 	var failed error
 	for i := range candidates {
 		c := &candidates[i]
@@ -24,7 +25,7 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 		}
 		if s.outline {
 			code := fn.At(c.address)
-			c.out.Refused = append(c.out.Refused, Refusal{Address: c.address, Scope: s.scope(code, declared, table, c)})
+			c.out.Refused = append(c.out.Refused, Refusal{Address: c.address, Scope: s.scope(code, declared, c)})
 			continue
 		}
 		if fl == nil && failed == nil {
@@ -43,7 +44,7 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 			}
 		}
 		if err == nil {
-			p.Scope = s.scope(p.Code, declared, table, c)
+			p.Scope = s.scope(p.Code, declared, c)
 		}
 		if p.Scope != nil && !c.mark.Proven {
 			p.Join, p.Own = fl.isJoin(c.address), c.size > 0
@@ -56,17 +57,21 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 				p.NoScope = errInstance
 			}
 			if own := p.Scope.Function(); own.OptimizedByGCC() {
+				if ways == nil {
+					ways = fl.everyWay()
+				}
+				p.Ways = ways
 				key := functionLine{own, c.mark.Line}
 				if known[key] == nil {
-					known[key] = beginningsOf(fl, own, table, c, s.sources(own, declared), len(candidates))
+					known[key] = beginningsOf(fl, own, table, c, declared.sources(own, c.file), len(candidates))
 				}
-				if p.Again = known[key].mayBeginAgain(len(c.mark.At)); p.Again && c.size == 0 && p.Join {
+				if p.Again = known[key].again(c, p.Views, len(c.mark.At)); p.Again && c.size == 0 && p.Join {
 					err = errAgain
 				}
 			}
 		}
 		if err != nil {
-			c.out.Refused = append(c.out.Refused, Refusal{c.address, p.Code, s.scope(p.Code, declared, table, c), err})
+			c.out.Refused = append(c.out.Refused, Refusal{c.address, p.Code, s.scope(p.Code, declared, c), err})
 			continue
 		}
 		if !c.mark.Proven {
@@ -116,13 +121,13 @@ var errSeveral = errors.New("the line table has several rows of it in a straight
 // scope returns the scope of the mark's variables: around the instruction, in the function that
 // the mark's line is in. The instruction itself may be of a function that is called behind
 // the mark, or around it, when nothing is left of the mark's function there.
-func (s *search) scope(at *debuginfo.Scope, declared map[debuginfo.Declared]bool, lines *debuginfo.Lines, c *candidate) *debuginfo.Scope {
+func (s *search) scope(at *debuginfo.Scope, declared *declarations, c *candidate) *debuginfo.Scope {
 	for at != nil {
 		fn := at.Function()
 		if fn == nil {
 			return nil
 		}
-		if s.isIn(fn, declared, lines, c) {
+		if s.isIn(fn, declared, c) {
 			return at
 		}
 		at = fn.Parent
@@ -130,22 +135,21 @@ func (s *search) scope(at *debuginfo.Scope, declared map[debuginfo.Declared]bool
 	return nil
 }
 
-func (s *search) isIn(fn *debuginfo.Scope, declared map[debuginfo.Declared]bool, lines *debuginfo.Lines, c *candidate) bool {
+func (s *search) isIn(fn *debuginfo.Scope, declared *declarations, c *candidate) bool {
 	if c.mark.Functions != nil {
 		name := s.f.Name(fn)
 		linked, _ := s.f.Origin(fn.Entry, dwarf.AttrLinkageName).(string)
 		return slices.Contains(c.mark.Functions, name) || linked != "" && slices.Contains(c.mark.Functions, linked)
 	}
-	file, hasFile := s.f.Origin(fn.Entry, dwarf.AttrDeclFile).(int64)
-	line, hasLine := s.f.Origin(fn.Entry, dwarf.AttrDeclLine).(int64)
-	if !hasFile || !hasLine || lines == nil || lines.Name(int(file)) != c.file || line > int64(c.mark.Line) {
+	at, ok := declared.of(fn)
+	if !ok || at.file != c.file || at.line > int64(c.mark.Line) {
 		return false
 	}
-	if call, ok := fn.Entry.Val(dwarf.AttrCallLine).(int64); ok && !declared[debuginfo.Declared{File: file, Line: line}] && call >= int64(c.mark.Line) {
+	if call, ok := fn.Entry.Val(dwarf.AttrCallLine).(int64); ok && !declared.set[at] && call >= int64(c.mark.Line) {
 		return false // a function within the function, called behind the mark
 	}
-	for d := range declared {
-		if d.File == file && d.Line > line && d.Line <= int64(c.mark.Line) {
+	for d := range declared.set {
+		if d.file == at.file && d.line > at.line && d.line <= int64(c.mark.Line) {
 			return false // the mark is in this one, or behind it
 		}
 	}
@@ -158,25 +162,27 @@ type functionLine struct {
 	line     int
 }
 
-// extent returns the lines of a function's source: from its own to that of the next one.
-func (s *search) extent(fn *debuginfo.Scope, declared map[debuginfo.Declared]bool) [2]int64 {
-	file, _ := s.f.Origin(fn.Entry, dwarf.AttrDeclFile).(int64)
-	line, _ := s.f.Origin(fn.Entry, dwarf.AttrDeclLine).(int64)
+// extent returns the lines of a function's source: from its own to that of the next one; none when it is in another file.
+func (d *declarations) extent(fn *debuginfo.Scope, file string) [2]int64 {
+	at, ok := d.of(fn)
+	if !ok || at.file != file {
+		return [2]int64{}
+	}
 	end := int64(math.MaxInt64)
-	for d := range declared {
-		if d.File == file && d.Line > line {
-			end = min(end, d.Line)
+	for next := range d.set {
+		if next.file == at.file && next.line > at.line {
+			end = min(end, next.line)
 		}
 	}
-	return [2]int64{line, end}
+	return [2]int64{at.line, end}
 }
 
 // sources returns the lines of a function, and of those that it is inlined into.
-func (s *search) sources(fn *debuginfo.Scope, declared map[debuginfo.Declared]bool) [][2]int64 {
-	all := [][2]int64{s.extent(fn, declared)}
+func (d *declarations) sources(fn *debuginfo.Scope, file string) [][2]int64 {
+	all := [][2]int64{d.extent(fn, file)}
 	for around := fn.Parent; around != nil; around = around.Parent {
 		if around == around.Function() {
-			all = append(all, s.extent(around, declared))
+			all = append(all, d.extent(around, file))
 		}
 	}
 	return all

@@ -72,7 +72,10 @@ type Place struct {
 	Own bool
 	// Ahead is what the instruction ahead of Marker does.
 	Ahead variable.Ahead
-	Cost  Cost
+	// Ways are those through the function, nil where they are not looked at: gcc's debugging information is held
+	// against them.
+	Ways variable.Ways
+	Cost Cost
 	// Instruction is the code there.
 	Instruction []byte
 	// Code is the innermost scope that the instruction is in, nil when none is known.

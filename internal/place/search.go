@@ -181,8 +181,9 @@ func (s *search) unit(u *debuginfo.Unit, e *dwarf.Entry, lines *debuginfo.Lines,
 			return err
 		}
 	}
+	known := s.declarations(u, lines, declared)
 	for _, fn := range functions {
-		s.function(fn, lines, declared, candidates)
+		s.function(fn, lines, known, candidates)
 		fn.Forget()
 	}
 	for _, c := range candidates {

@@ -27,6 +27,7 @@ type Frame struct {
 	join  bool
 	own   bool
 	ahead Ahead
+	ways  Ways
 }
 
 // Point is where variables are looked up.
@@ -39,12 +40,13 @@ type Point struct {
 	Join    bool   // several ways lead to the address
 	Own     bool   // an instruction is there that the marker left
 	Ahead   Ahead  // what the instruction ahead of it does
+	Ways    Ways   // through the function, nil where its debugging information is taken for what it says
 }
 
 // At returns the frame of a point in a scope.
 func At(f *debuginfo.File, scope *debuginfo.Scope, p Point) *Frame {
 	pc, line := p.Address, p.Line
-	fr := &Frame{scope: scope, line: int64(line), again: p.Again, join: p.Join, own: p.Own, ahead: p.Ahead}
+	fr := &Frame{scope: scope, line: int64(line), again: p.Again, join: p.Join, own: p.Own, ahead: p.Ahead, ways: p.Ways}
 	fr.site = site{file: f, unit: newUnit(f, scope.Unit, scope.Compile), pc: pc, at: p.Probe, views: p.Views, base: fr.frameBase}
 	return fr
 }
@@ -118,12 +120,18 @@ func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
 	if err != nil {
 		return nowhere(unavailable("%w", err))
 	}
+	if expr != nil && fr.ways != nil && (fr.moved(e, expr) || fr.contradicted(e)) {
+		return nowhere(errContradiction)
+	}
 	if expr != nil {
 		l := fr.locate(expr)
 		if !fr.unit.isGo && !fr.unit.isGCC && t.Class != Pointer && l.ofStack() {
 			return nowhere(errSpilled)
 		}
 		return l
+	}
+	if expr == nil && fr.ways != nil && fr.once(e) {
+		return nowhere(errOnce)
 	}
 	switch c := fr.unit.attribute(e, dwarf.AttrConstValue).(type) {
 	case int64:
@@ -152,6 +160,10 @@ func (fr *Frame) fallback(e *dwarf.Entry) bool {
 	}
 	return e.Tag != dwarf.TagFormalParameter || fn.Entry.Tag != dwarf.TagSubprogram
 }
+
+var errContradiction = unavailable("the compiler says two things of it that are not the same")
+
+var errOnce = unavailable("gcc says that it is a constant, in a loop in which it may be assigned")
 
 var errFallback = unavailable("gcc does not say where in its scope it is in that register")
 
@@ -227,30 +239,54 @@ func (fr *Frame) dropped(function dwarf.Offset, name string) (Variable, bool) {
 	return v, found
 }
 
-// global looks for a variable of the file, or of a namespace in it.
+// global looks for a variable of the file, or of a namespace in it. After optimization at link time the unit has those of several
+// files, which can have the same name.
 func (fr *Frame) global(name string) (Variable, bool) {
-	var found *dwarf.Entry
-	e, err := fr.unit.entryAt(fr.unit.First)
-	if err != nil {
+	source := fr.file.OriginUnit(fr.scope.Function().Entry, dwarf.AttrName)
+	if source == nil || source.First == fr.unit.First {
+		source = fr.unit.Unit
+	}
+	declared := fr.unit.globalOf(source.First, name, func(*dwarf.Entry) bool { return true })
+	if declared == nil {
 		return Variable{}, false
+	}
+	if source.First == fr.unit.First {
+		return fr.variable(declared, name), true
+	}
+	external, _ := fr.unit.attribute(declared, dwarf.AttrExternal).(bool)
+	instance := fr.unit.globalOf(fr.unit.First, name, func(e *dwarf.Entry) bool {
+		from := fr.file.OriginUnit(e, dwarf.AttrName)
+		other, _ := fr.unit.attribute(e, dwarf.AttrExternal).(bool)
+		return from != nil && from.First == source.First || external && other
+	})
+	if instance == nil {
+		instance = declared
+	}
+	return fr.variable(instance, name), true
+}
+
+// globalOf returns the entry of a variable below the first one of a unit, one with a location if there is such.
+func (u *unitInfo) globalOf(unit dwarf.Offset, name string, is func(*dwarf.Entry) bool) (found *dwarf.Entry) {
+	e, err := u.entryAt(unit)
+	if err != nil {
+		return nil
 	}
 	visit := func(c *dwarf.Entry) bool {
 		if c.Tag != dwarf.TagVariable {
 			return true
 		}
-		n := fr.unit.nameOf(c)
-		if n == name || fr.unit.isGo && strings.HasSuffix(n, "."+name) && strings.LastIndexByte(n, '/') < len(n)-len(name)-1 {
-			if c.Val(dwarf.AttrLocation) != nil || found == nil {
+		n := u.nameOf(c)
+		if n == name || u.isGo && strings.HasSuffix(n, "."+name) && strings.LastIndexByte(n, '/') < len(n)-len(name)-1 {
+			if (c.Val(dwarf.AttrLocation) != nil || found == nil) && is(c) {
 				found = c
 			}
 		}
 		return found == nil || found.Val(dwarf.AttrLocation) == nil
 	}
-	if err := fr.unit.children(e, visit); err != nil || found == nil {
-		return Variable{}, false
+	if err := u.children(e, visit); err != nil {
+		return nil
 	}
-	v := fr.variable(found, name)
-	return v, true
+	return found
 }
 
 // Lookup returns the variable that an expression names: x, x.y, x->y, x[3], *x, with a $ before

@@ -159,33 +159,50 @@ const maxEntries = 1 << 16
 
 var errList = errors.New("a list of locations that has no end")
 
-// findOld reads .debug_loc: DWARF 4, 2.6.2.
-func (u *unitInfo) findOld(at uint64, seen views, pc point) ([]byte, error) {
-	b, err := u.section("loc", at)
+// findOld finds the expression of a list in .debug_loc.
+func (u *unitInfo) findOld(at uint64, seen views, pc point) (found []byte, err error) {
+	viewed, first := seen.Buffer != nil, true
+	err = u.eachOld(at, seen, func(n entry) bool {
+		if n.has(pc, viewed) {
+			found = u.certain(n, first, seen, pc)
+			return false
+		}
+		first = first && n.from.address >= n.to.address
+		return true
+	})
 	if err != nil {
 		return nil, err
 	}
+	return found, nil
+}
+
+// eachOld calls visit for the entries of a list in .debug_loc until it returns false: DWARF 4, 2.6.2.
+func (u *unitInfo) eachOld(at uint64, seen views, visit func(entry) bool) error {
+	b, err := u.section("loc", at)
+	if err != nil {
+		return err
+	}
 	base := u.low
-	first := true
 	for range maxEntries {
 		from, to := b.Uint(8), b.Uint(8)
 		switch {
 		case b.Err != nil:
-			return nil, fmt.Errorf("list of locations at %#x: %w", at, b.Err)
+			return fmt.Errorf("list of locations at %#x: %w", at, b.Err)
 		case from == 0 && to == 0:
-			return nil, nil
+			return nil
 		case from == ^uint64(0):
 			base = to
 			continue
 		}
 		expr := b.Bytes(b.Uint(2))
-		r := seen.next(base+from, base+to)
-		if r.has(pc, seen.Buffer != nil) {
-			return u.certain(entry{r, expr}, first, seen, pc), b.Err
+		if b.Err != nil {
+			return fmt.Errorf("list of locations at %#x: %w", at, b.Err)
 		}
-		first = first && r.from.address >= r.to.address
+		if !visit(entry{seen.next(base+from, base+to), expr}) {
+			return nil
+		}
 	}
-	return nil, errList
+	return errList
 }
 
 func (u *unitInfo) section(name string, at uint64) (*debuginfo.Buffer, error) {
@@ -249,15 +266,30 @@ const (
 	lleViewPair
 )
 
-// find reads .debug_loclists.
-func (u *unitInfo) find(at uint64, seen views, pc point) ([]byte, error) {
+// find finds the expression of a list in .debug_loclists.
+func (u *unitInfo) find(at uint64, seen views, pc point) (found []byte, err error) {
+	viewed, first, done := seen.Buffer != nil, true, false
+	standard, err := u.each(at, seen, func(n entry) bool {
+		if done = n.has(pc, viewed); done {
+			found = u.certain(n, first, seen, pc)
+		}
+		first = first && n.from.address >= n.to.address
+		return !done
+	})
+	if err != nil || done {
+		return found, err
+	}
+	return standard, nil
+}
+
+// each calls visit for the entries of a list in .debug_loclists until it returns false, and returns the expression
+// for all other addresses, nil for none.
+func (u *unitInfo) each(at uint64, seen views, visit func(entry) bool) (standard []byte, err error) {
 	b, err := u.section("loclists", at)
 	if err != nil {
 		return nil, err
 	}
 	base := u.low
-	var standard []byte
-	first := true
 	for range maxEntries {
 		var from, to uint64
 		var failed error
@@ -306,12 +338,8 @@ func (u *unitInfo) find(at uint64, seen views, pc point) ([]byte, error) {
 		}
 		if kind == lleDefault {
 			standard = expr
-		} else if bounded(kind) {
-			r := seen.next(from, to)
-			if r.has(pc, seen.Buffer != nil) {
-				return u.certain(entry{r, expr}, first, seen, pc), nil
-			}
-			first = first && r.from.address >= r.to.address
+		} else if bounded(kind) && !visit(entry{seen.next(from, to), expr}) {
+			return standard, nil
 		}
 	}
 	return nil, errList

@@ -311,6 +311,18 @@ NOINLINE static long passes(int n)
 	return i;
 }
 
+/* gcc -O1 assigns behind the loop, and says at its beginning that the variable still is what it was. */
+NOINLINE static long sunk(long p, int n)
+{
+	clobber(n);
+	for (int i = 0; i < n; i++) {
+		WAYMARK_SIMPLE("c:sunk", "%d %ld", n, p);
+		p = 30;
+	}
+	clobber(p);
+	return n ^ p;
+}
+
 int main(void)
 {
 	int values[12];
@@ -336,6 +348,7 @@ int main(void)
 		r += clone(3, i) + clone(3, i * 2);
 		r += shadows(i);
 		twofold(i);
+		r += sunk(i + 4, i + 1);
 		r += known(i + 3, i + 1, values[5] + i, 8) + passes(i + 1);
 	}
 	r += loop(values, 10) + tight(values, 12);
