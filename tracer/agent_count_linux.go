@@ -94,6 +94,9 @@ func (s *agentSession) count(markers []*Marker, out []MarkerCount) error {
 		}
 	}
 	noRing, undescribed, err := s.Lost()
+	if all := s.problems(); err == nil && noRing+undescribed > 0 && len(all) > 0 {
+		return fmt.Errorf("%d hits in process %d were not counted: %w", noRing+undescribed, s.pid, errors.Join(all...))
+	}
 	if err == nil && noRing+undescribed > 0 {
 		err = fmt.Errorf("%d hits in process %d were not counted: GOMAXPROCS was raised beyond the processors there were, or there are too many markers", noRing+undescribed, s.pid)
 	}

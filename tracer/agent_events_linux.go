@@ -145,6 +145,17 @@ func (a *agentEvents) counts() (lost []uint64, filtered uint64, err error) {
 	return lost, filtered, nil
 }
 
+func (a *agentEvents) problems() (all []error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, s := range a.sessions {
+		if !a.closed {
+			all = append(all, s.problems()...)
+		}
+	}
+	return all
+}
+
 func (a *agentEvents) lostByCPU() ([]uint64, error) {
 	lost, _, err := a.counts()
 	return lost, err

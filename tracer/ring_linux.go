@@ -2,6 +2,7 @@ package tracer
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 
@@ -108,6 +109,17 @@ func (s *ringSource) counts(lost []uint64, filtered *uint64) ([]uint64, error) {
 		lost[i] += of
 	}
 	return lost, nil
+}
+
+// problems are why all events of a marker are lost.
+func (s *ringSource) problems() (all []error) {
+	events, _ := s.Events() // what cannot be read has been said
+	for _, e := range events {
+		if e.Problem != "" {
+			all = append(all, errors.New(e.Problem))
+		}
+	}
+	return all
 }
 
 // lostBy returns how many events a ring has lost. Those that no ring counts are the first one's.

@@ -73,6 +73,15 @@ func (t *Tracer) Filtered() (uint64, error) { return t.engine.filtered() }
 // returned, and Filtered, it is every hit: after Stop, exactly.
 func (t *Tracer) Lost() (uint64, error) { return t.engine.lost() }
 
+// Problems are why all events of a marker are lost that an agent was to record: for one, Options.Where does not fit the types of its
+// fields, which nobody knew before the program passed it. There are none with the kernel's engine, which refuses to attach, nor after Close.
+func (t *Tracer) Problems() []error {
+	if p, ok := t.engine.(interface{ problems() []error }); ok {
+		return p.problems()
+	}
+	return nil
+}
+
 // LostByCPU returns what Lost is the sum of, indexed by CPU. It is nil after Close.
 func (t *Tracer) LostByCPU() ([]uint64, error) { return t.engine.lostByCPU() }
 

@@ -25,6 +25,7 @@ func (r *recording) describe() error {
 	pl, err := s.newPlan(&r.marker)
 	if err != nil {
 		err = field.Wrap(recordingOf(&r.marker), err)
+		_, _ = s.file.Define(ring.Refused(r.marker.Name, r.marker.Format, err)) // who reads is told, if there is room
 		pl = &plan{session: s, refused: true}
 	}
 	r.plan.Store(pl)

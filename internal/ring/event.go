@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/waymark-trace/waymark/internal/field"
 )
@@ -14,6 +15,8 @@ type Event struct {
 	Format string  `json:"format"`
 	Fields []Field `json:"fields,omitempty"`
 	Size   int     `json:"size"` // bytes of the arguments, texts not counted
+	// Problem says why its events are lost, all of them: they could not be described. "" for others.
+	Problem string `json:"problem,omitempty"`
 
 	Number int `json:"-"` // its place in the table
 }
@@ -39,12 +42,16 @@ const (
 	maxFields      = 64
 	maxArguments   = 4096 // bytes without texts
 	maxReason      = 80   // bytes of Field.Unavailable, which traces have in every event
+	maxProblem     = 1024
 )
 
 // check bounds what may come from a file; word is the size of a pointer in the target.
 func (e *Event) check(word int) error {
 	if e.Size < 0 || e.Size > maxArguments || e.Size%8 != 0 {
 		return fmt.Errorf("event %.80q has arguments of %d bytes", e.Name, e.Size)
+	}
+	if len(e.Problem) > maxProblem {
+		return fmt.Errorf("event %.80q has a problem of %d bytes", e.Name, len(e.Problem))
 	}
 	if len(e.Fields) > maxFields {
 		return fmt.Errorf("event %.80q has %d fields, more than %d", e.Name, len(e.Fields), maxFields)
@@ -76,6 +83,12 @@ func SizeOf(k field.Kind, word int) int {
 		return 3 * word
 	}
 	return k.Size()
+}
+
+// Refused describes events that could not be described because of err.
+func Refused(name, format string, err error) *Event {
+	text := err.Error()
+	return &Event{Name: name, Format: format, Problem: strings.ToValidUTF8(text[:min(len(text), maxProblem)], "")}
 }
 
 func decodeEvent(text []byte, number, word int) (*Event, error) {

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -37,5 +38,26 @@ func TestEventChecked(t *testing.T) {
 		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
 			t.Errorf("%s: error %v, want one with %q", text, err, tt.want)
 		}
+	}
+}
+
+// Why events are lost is kept as far as there is room for it, whatever the text is.
+func TestRefused(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"its arguments are not known", "its arguments are not known"},
+		{strings.Repeat("ü", 600), strings.Repeat("ü", 512)},
+		{"x" + strings.Repeat("ü", 600), "x" + strings.Repeat("ü", 511)},
+		{"\xff" + strings.Repeat("\xfe", 2000), ""},
+	} {
+		text, err := json.Marshal(Refused("a:b", "", errors.New(tt.text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := decodeEvent(text, 3, 8); err != nil || e.Problem != tt.want {
+			t.Errorf("%.20q: %+v, %v", tt.text, e, err)
+		}
+	}
+	if _, err := decodeEvent([]byte(`{"name":"a:b","problem":"`+strings.Repeat("x", 1025)+`"}`), 3, 8); err == nil || !strings.Contains(err.Error(), "problem of 1025 bytes") {
+		t.Errorf("a longer one: %v", err)
 	}
 }

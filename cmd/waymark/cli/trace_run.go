@@ -21,6 +21,7 @@ type traceSummary struct {
 	events, lost uint64
 	unread       bool    // how many were lost is not known
 	filtered     *uint64 // nil without a condition
+	problems     []error // why all events of a marker were lost
 	elapsed      time.Duration
 	end          end
 }
@@ -72,6 +73,7 @@ func (s *session) follow(events *tracer.Tracer, view traceView, limit uint64, en
 	if e := events.Stop(); err == nil {
 		err = e
 	}
+	sum.problems = events.Problems()
 	lost, e := events.Lost()
 	if sum.lost, sum.unread = lost, e != nil; err == nil {
 		err = e
@@ -125,7 +127,10 @@ func (e *Env) summarize(sum *traceSummary) {
 		lost = "an unknown number"
 	}
 	e.message("%s%s, %s lost, in %s", plural(sum.events, "event"), others, lost, seconds(sum.elapsed))
-	if sum.lost > 0 {
+	for _, err := range sum.problems {
+		e.warning("%v", err)
+	}
+	if sum.lost > 0 && len(sum.problems) == 0 {
 		e.hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
 	}
 }
