@@ -184,7 +184,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 		var frame *variable.Frame
 		if p.Scope != nil {
 			frame = variable.At(s.info, p.Scope, variable.Point{
-				Address: p.Marker, Views: p.Views, Probe: p.Address, Line: r.Line, Again: p.Again, Join: p.Join, Own: p.Own, Ahead: p.Ahead, Ways: p.Ways,
+				Address: p.Marker, Views: p.Views, Probe: p.Address, Line: r.Line, Again: p.Again, Join: p.Join, Own: p.Own, Ahead: p.Ahead, Ways: p.Ways, Counters: p.Counters,
 			})
 		}
 		frames, reasons = append(frames, frame), append(reasons, noScope(&p))

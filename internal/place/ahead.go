@@ -25,7 +25,7 @@ func (j *judge) ahead() (a variable.Ahead) {
 	if len(a.From) > 1 || in.code == nil {
 		return a
 	}
-	inst, err := x86asm.Decode(append(in.code[:len(in.code):len(in.code)], make([]byte, 16)...), 64)
+	inst, err := in.decoded()
 	if err != nil {
 		return a
 	}
@@ -88,7 +88,7 @@ func (j *judge) isStatement(in *instruction) bool {
 // reads reports whether an instruction or one right ahead of it, of the same line, reads memory.
 func (j *judge) reads(in *instruction, line int) bool {
 	for range maxStatement {
-		inst, err := x86asm.Decode(append(in.code[:len(in.code):len(in.code)], make([]byte, 16)...), 64)
+		inst, err := in.decoded()
 		if err != nil || in.jumps || !in.falls {
 			return false
 		}

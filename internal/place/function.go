@@ -48,7 +48,8 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 		}
 		if p.Scope != nil && !c.mark.Proven {
 			p.Join, p.Own = fl.isJoin(c.address), c.size > 0
-			p.Ahead = (&judge{fl, fn, table, *c}).ahead()
+			at := judge{fl, fn, table, *c}
+			p.Ahead = at.ahead()
 			p.Views, p.NoScope = lines.views(c, candidates)
 			if inlined == nil {
 				inlined = instancesOf(fn)
@@ -68,6 +69,8 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 				if p.Again = known[key].again(c, p.Views, len(c.mark.At)); p.Again && c.size == 0 && p.Join {
 					err = errAgain
 				}
+			} else {
+				p.Counters = at.counters(len(candidates))
 			}
 		}
 		if err != nil {

@@ -75,7 +75,9 @@ type Place struct {
 	// Ways are those through the function, nil where they are not looked at: gcc's debugging information is held
 	// against them.
 	Ways variable.Ways
-	Cost Cost
+	// Counters are the registers, as bits of DWARF's numbers, that a loop around it counts with in its own way: see counter.go.
+	Counters uint32
+	Cost     Cost
 	// Instruction is the code there.
 	Instruction []byte
 	// Code is the innermost scope that the instruction is in, nil when none is known.

@@ -28,6 +28,8 @@ type Frame struct {
 	own   bool
 	ahead Ahead
 	ways  Ways
+
+	counters uint32
 }
 
 // Point is where variables are looked up.
@@ -41,12 +43,14 @@ type Point struct {
 	Own     bool   // an instruction is there that the marker left
 	Ahead   Ahead  // what the instruction ahead of it does
 	Ways    Ways   // through the function, nil where its debugging information is taken for what it says
+	// Counters are bits of the registers that a loop of LLVM's changes when it pleases, not when the source does.
+	Counters uint32
 }
 
 // At returns the frame of a point in a scope.
 func At(f *debuginfo.File, scope *debuginfo.Scope, p Point) *Frame {
 	pc, line := p.Address, p.Line
-	fr := &Frame{scope: scope, line: int64(line), again: p.Again, join: p.Join, own: p.Own, ahead: p.Ahead, ways: p.Ways}
+	fr := &Frame{scope: scope, line: int64(line), again: p.Again, join: p.Join, own: p.Own, ahead: p.Ahead, ways: p.Ways, counters: p.Counters}
 	fr.site = site{file: f, unit: newUnit(f, scope.Unit, scope.Compile), pc: pc, at: p.Probe, views: p.Views, base: fr.frameBase}
 	return fr
 }
@@ -128,6 +132,9 @@ func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
 		if !fr.unit.isGo && !fr.unit.isGCC && t.Class != Pointer && l.ofStack() {
 			return nowhere(errSpilled)
 		}
+		if n, ok := register(expr); ok && !fr.unit.isGo && !fr.unit.isGCC && e.Tag == dwarf.TagVariable && fr.counters>>n&1 != 0 {
+			return nowhere(errCounter)
+		}
 		return l
 	}
 	if expr == nil && fr.ways != nil && fr.once(e) {
@@ -148,6 +155,8 @@ func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
 // errSpilled is of a variable that LLVM put aside: where its expression ends in a value, it may leave out that
 // the value is to be loaded, and say the address (LLVM 14).
 var errSpilled = unavailable("clang says an address in the stack for what is no pointer")
+
+var errCounter = unavailable("clang counts a loop with it, which may change it later than the source does")
 
 // fallback reports whether an entry has the one register for all of its scope that gcc names when it did not
 // track the variable (add_location_or_const_value_attribute, dwarf2out.cc): nothing says from where to

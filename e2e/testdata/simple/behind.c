@@ -58,11 +58,28 @@ static long aside(long n, long p, int small, long q, long r)
 	return p ^ small;
 }
 
+/* clang counts the first loop at its end, in the register that it says left is in; the second as the source does. */
+NOINLINE static long counter(int n)
+{
+	int left = 4;
+	while (left > 0) {
+		left--;
+		WAYMARK_SIMPLE_ANCHORED("c:counter", "%d", left);
+		for (int i = 0; i < 4; i++)
+			sink++;
+	}
+	for (int i = 0; i < n; i++) {
+		WAYMARK_SIMPLE_ANCHORED("c:natural", "%d", i);
+		sink += i;
+	}
+	return n;
+}
+
 int main(void)
 {
 	long r = 0;
 	for (int i = 1; i < 4; i++)
-		r += countdown(i);
+		r += countdown(i) + counter(i);
 	r += later(words[1], words[0]) + ending((int)words[2], 4) + ending(7, 5);
 	r += aside(3, words[2], (int)words[3], 0, words[0]);
 	for (int i = 0; i < 2; i++)
