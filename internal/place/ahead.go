@@ -11,8 +11,8 @@ import (
 // scratch are the registers that a function need not leave as they are: AMD64 ABI, figure 3.4.
 var scratch = bits(x86asm.RAX, x86asm.RCX, x86asm.RDX, x86asm.RSI, x86asm.RDI, x86asm.R8, x86asm.R9, x86asm.R10, x86asm.R11)
 
-// ahead returns what is executed ahead of the candidate.
-func (j *judge) ahead() (a variable.Ahead) {
+// ahead returns what is executed ahead of the candidate, of so many.
+func (j *judge) ahead(all int) (a variable.Ahead) {
 	if j.opaque || j.ways(j.address) > maxJumps {
 		return a
 	}
@@ -39,7 +39,7 @@ func (j *judge) ahead() (a variable.Ahead) {
 		return a
 	}
 	a.Changes = 1 << to
-	a.Statement = j.isStatement(in)
+	a.Statement = j.lines != nil && uint64(len(j.lines.Rows))*uint64(all) <= maxLooks && j.isStatement(in)
 	switch inst.Op {
 	case x86asm.MOV, x86asm.MOVSXD, x86asm.MOVSX, x86asm.MOVZX:
 	default:

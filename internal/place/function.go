@@ -48,8 +48,6 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 		}
 		if p.Scope != nil && !c.mark.Proven {
 			p.Join, p.Own = fl.isJoin(c.address), c.size > 0
-			at := judge{fl, fn, table, *c}
-			p.Ahead = at.ahead()
 			p.Views, p.NoScope = lines.views(c, candidates)
 			if inlined == nil {
 				inlined = instancesOf(fn)
@@ -70,7 +68,8 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 					err = errAgain
 				}
 			} else {
-				p.Counters = at.counters(len(candidates))
+				at := judge{fl, fn, table, *c}
+				p.Ahead, p.Counters = at.ahead(len(candidates)), at.counters(len(candidates))
 			}
 		}
 		if err != nil {
