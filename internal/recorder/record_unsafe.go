@@ -219,7 +219,15 @@ func (pl *plan) gather(room, args unsafe.Pointer) {
 	clear(unsafe.Slice((*byte)(room), pl.size-ring.RecordHeader))
 	for i := range pl.pieces {
 		p := &pl.pieces[i]
-		copy(unsafe.Slice((*byte)(unsafe.Add(room, p.to)), p.size), unsafe.Slice((*byte)(unsafe.Add(args, p.from)), p.size))
+		to, from := unsafe.Add(room, p.to), unsafe.Add(args, p.from)
+		switch p.size {
+		case 8: // nearly all: a call to copy so little takes as long as the rest
+			*(*uint64)(to) = *(*uint64)(from)
+		case 4:
+			*(*uint32)(to) = *(*uint32)(from)
+		default:
+			copy(unsafe.Slice((*byte)(to), p.size), unsafe.Slice((*byte)(from), p.size))
+		}
 	}
 }
 

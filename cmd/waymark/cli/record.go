@@ -18,6 +18,9 @@ Patterns, targets, --where, --str, Ctrl-C, -d and what -- COMMAND means are as w
 A pattern that no marker has and a tracepoint of the kernel does, such as sched:sched_switch, adds that, of all processes
 and on the same clock; --kernel does so in any case. Their events are named kernel:sched:sched_switch.
 
+Tracepoints that a Go program declares itself are recorded by its agent, beside its markers; one that is named has the
+agent asked where the kernel is permitted, too.
+
 Of several processes each is looked at by the engine that suits it, and one trace has them all.
 
 Without -o it makes a directory waymark-DATE-TIME; one that holds something is refused.
