@@ -50,7 +50,13 @@ func (fr *Frame) contradicted(e *dwarf.Entry) bool {
 		return false
 	}
 	h := history{list: list, viewed: viewed, ways: fr.ways}
-	first, last := h.at(point{address: fr.pc, view: fr.views[0]}), h.at(point{address: fr.pc, view: fr.views[1]})
+	return h.contradicted(fr.pc, fr.views)
+}
+
+// contradicted does that for the views of an address.
+func (h *history) contradicted(pc uint64, views [2]int) bool {
+	list := h.list
+	first, last := h.at(point{address: pc, view: views[0]}), h.at(point{address: pc, view: views[1]})
 	if first < 0 || last < 0 {
 		return false
 	}

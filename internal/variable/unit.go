@@ -228,7 +228,10 @@ type entry struct {
 // that no code is the others' ahead of it.
 func (u *unitInfo) certain(n entry, first bool, seen views, pc point) []byte {
 	switch {
-	case u.isGo || n.from.address != pc.address, pc.own && !(pc.join && constant(n.expr)):
+	case u.isGo || n.from.address != pc.address:
+	case seen.Buffer != nil && pc.view == NoView && n.from.view > 0:
+		return []byte{opEither} // which of the address's statements the marker is, is not known
+	case pc.own && !(pc.join && constant(n.expr)):
 	case (seen.Buffer == nil || pc.join) && constant(n.expr):
 		return []byte{opEither}
 	case seen.Buffer == nil && !u.isGCC && pc.told != nil && !pc.told(n.expr, first):
