@@ -13,13 +13,18 @@ import (
 // are those without optimization, or not there, and most are there.
 func TestSimpleLinkTime(t *testing.T) {
 	peer.Root(t)
-	peer.Need(t, "gcc")
+	for _, compiler := range []string{"gcc", "clang"} {
+		t.Run(compiler, func(t *testing.T) { linkTime(t, peer.Need(t, compiler)[0]) })
+	}
+}
+
+func linkTime(t *testing.T, compiler string) {
 	build := func(args ...string) map[string][]simpleHit {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "program")
 		args = append(args, "-g", "-I../include", "-o", file, "testdata/simplelto/first.c", "testdata/simplelto/second.c")
-		if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
-			t.Fatalf("gcc %v: %v\n%s", args, err, out)
+		if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s %v: %v\n%s", compiler, args, err, out)
 		}
 		o := oracle{}
 		return o.trace(t, program{file, file})
