@@ -25,12 +25,19 @@ func (s *Session) connect(m point.Recordable) error {
 	s.recordings[m.State] = r
 	s.mu.Unlock()
 
-	if declared, err := m.Declared(); declared != nil || err != nil {
+	switch known, err := declared(&m); {
+	case err != nil: // the point's own fault: its passes are lost, and others are recorded
+		if err := r.describe(); err != nil {
+			s.problem(err)
+		}
+	case known != nil:
 		if err := r.describe(); err != nil {
 			return err
 		}
-	} else if err := s.couldBind(&m); err != nil {
-		return err
+	default:
+		if err := s.couldBind(&m); err != nil {
+			return err
+		}
 	}
 	links.Lock()
 	defer links.Unlock()
@@ -46,6 +53,15 @@ func (s *Session) connect(m point.Recordable) error {
 		return field.Wrap(recordingOf(&m), err)
 	}
 	return nil
+}
+
+// declared returns the point's declaration, nil while its types are not known, and what is known to be wrong with it.
+func declared(m *point.Recordable) (*point.Declaration, error) {
+	d, err := m.Declared()
+	if d == nil && err == nil {
+		_, err = m.Names()
+	}
+	return d, err
 }
 
 // disconnect takes the session off its markers, and returns how many they were. Passes in progress go on.

@@ -33,7 +33,7 @@ func (r *recording) describe() error {
 }
 
 func (s *Session) newPlan(m *point.Recordable) (*plan, error) {
-	d, err := m.Declared()
+	d, err := declared(m)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ var sessions struct {
 }
 
 // Start begins to record. The markers that its condition does not fit are an error if their arguments are known by
-// now; those of which the arguments are learned later are reported by Stats.
+// now; those of which the arguments are learned later are reported by Stats, and so is a wrong declaration beside others.
 func Start(o Options) (*Session, error) {
 	s, err := start(o)
 	if err != nil {
@@ -90,7 +90,7 @@ func start(o Options) (*Session, error) {
 		}
 	}
 	if err == nil {
-		err = s.noneMatches()
+		err = s.nothing()
 	}
 	if err != nil {
 		s.Stop()
@@ -104,13 +104,19 @@ func start(o Options) (*Session, error) {
 	return s, nil
 }
 
-func (s *Session) noneMatches() error {
+// nothing reports why nothing would be recorded: no point matches, or what is wrong with each that does.
+func (s *Session) nothing() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.recordings) == 0 {
-		return fmt.Errorf("%w: %q", ErrNoMarker, s.o.Patterns)
+	for _, r := range s.recordings {
+		if pl := r.plan.Load(); pl == nil || !pl.refused {
+			return nil
+		}
 	}
-	return nil
+	if len(s.problems) > 0 {
+		return s.problems[0]
+	}
+	return fmt.Errorf("%w: %q", ErrNoMarker, s.o.Patterns)
 }
 
 // points returns what of the program can be recorded.

@@ -27,6 +27,8 @@ var (
 	typedLate  = tracepoint.New2[pair, int]("rectypedlate:all", "pair", "n")
 	typedStorm = tracepoint.New2[*pair, int]("rectypedstorm:all")
 	typedNames = tracepoint.New2[int, int]("rectypedwrong:all", "n") //waymark:ignore a wrong name is what is tested
+	typedBad   = tracepoint.New2[int, int]("rectypedsome:bad", "n")  //waymark:ignore a wrong name is what is tested
+	typedGood  = tracepoint.New1[int]("rectypedsome:good", "n")
 	typedNone  = tracepoint.New1[any]("rectypednone:all")
 	typedBoth  = tracepoint.New2[int, pair]("rectypedboth:all", "n", "pair")
 )
@@ -104,6 +106,28 @@ func TestTracepointFilter(t *testing.T) {
 	}
 	if typedLate.Enabled() || typedNames.Enabled() {
 		t.Error("refused, and left enabled")
+	}
+}
+
+// A tracepoint that is declared wrongly takes nobody with it: all sessions record the others, count its passes as lost and
+// tell why, whether its types were known before or not.
+func TestTracepointWrong(t *testing.T) {
+	for _, where := range []string{"", "", "n == 1"} {
+		s := start(t, recorder.Options{Patterns: []string{"rectypedsome:*"}, Where: where})
+		typedBad.Trace(1, 2)
+		typedGood.Trace(1)
+		all, _ := events(t, s)
+		st := s.Stats()
+		if len(all) != 1 || all[0].Event.Name != "rectypedsome:good" || st.Undescribed != 1 || st.Markers != 2 ||
+			len(st.Problems) != 1 || !strings.Contains(st.Problems[0].Error(), "it names 1 of 2") {
+			t.Errorf("%q: %d events, %+v", where, len(all), st)
+		}
+	}
+	if _, err := recorder.Start(recorder.Options{Patterns: []string{"rectypedsome:bad"}}); err == nil || !strings.Contains(err.Error(), "it names 1 of 2") {
+		t.Errorf("nothing else: %v", err)
+	}
+	if typedBad.Enabled() || typedGood.Enabled() {
+		t.Error("left enabled")
 	}
 }
 
