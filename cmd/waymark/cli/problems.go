@@ -72,3 +72,18 @@ func (e *Env) warnUnavailable(markers []*tracer.Marker) {
 		e.warning("%s without a value; waymark list -v shows all", plural(n-maxProblems, "more field"))
 	}
 }
+
+// warnLost says why all events of markers are lost, each reason once.
+func (e *Env) warnLost(problems []error) {
+	said := map[string]bool{}
+	for _, err := range problems {
+		if text := err.Error(); !said[text] {
+			if said[text] = true; len(said) <= maxProblems {
+				e.warning("%s", text)
+			}
+		}
+	}
+	if n := len(said) - maxProblems; n > 0 {
+		e.warning("%s for which markers lost all their events", plural(n, "more reason"))
+	}
+}

@@ -89,7 +89,7 @@ func (v *recordView) summary(r *recorder, why end) error {
 		}
 	}
 	if v.o.json {
-		v.warn(problems)
+		v.env.warnLost(problems)
 		var j jsonRecording
 		s := &j.Recording
 		s.Trace, s.Events, s.Lost, s.Unwritten = v.o.out, saved, stats.Total(), unwritten
@@ -107,18 +107,11 @@ func (v *recordView) summary(r *recorder, why end) error {
 	if unwritten > 0 {
 		v.env.message("%s received and not written", plural(unwritten, "event"))
 	}
-	v.warn(problems)
+	v.env.warnLost(problems)
 	if stats.Total() > 0 && len(problems) == 0 {
 		v.env.hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
 	}
 	return nil
-}
-
-// warn says why all events of markers are lost.
-func (v *recordView) warn(problems []error) {
-	for _, err := range problems {
-		v.env.warning("%v", err)
-	}
 }
 
 // bytesText is a number of bytes for people.

@@ -127,9 +127,7 @@ func (e *Env) summarize(sum *traceSummary) {
 		lost = "an unknown number"
 	}
 	e.message("%s%s, %s lost, in %s", plural(sum.events, "event"), others, lost, seconds(sum.elapsed))
-	for _, err := range sum.problems {
-		e.warning("%v", err)
-	}
+	e.warnLost(sum.problems)
 	if sum.lost > 0 && len(sum.problems) == 0 {
 		e.hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
 	}
