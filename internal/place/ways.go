@@ -10,8 +10,9 @@ import (
 // Ways are the ways that control takes through a function, and which registers its instructions write.
 type Ways struct {
 	order  []uint64 // addresses of instructions, ascending
-	writes []uint32 // of each, by the bits of DWARF's numbers
 	loaded []loaded
+	// Which of them write each register, by DWARF's numbers.
+	writes [16][]int
 	falls  []bool
 	jumps  []jump // ascending by target
 }
@@ -20,9 +21,13 @@ type jump struct{ from, to uint64 }
 
 func (fl *flow) everyWay() *Ways {
 	w := &Ways{order: fl.order}
-	for _, at := range fl.order {
+	for i, at := range fl.order {
 		in := fl.code[at]
-		w.writes = append(w.writes, in.writes)
+		for r := range w.writes {
+			if in.writes&(1<<r) != 0 {
+				w.writes[r] = append(w.writes[r], i)
+			}
+		}
 		w.loaded = append(w.loaded, in.loaded)
 		w.falls = append(w.falls, in.falls)
 	}
@@ -61,13 +66,12 @@ func (w *Ways) Before(address uint64) (at uint64, ok bool) {
 
 // Writes reports whether an instruction of [low, high] writes a register, by DWARF's number: 0 to 15.
 func (w *Ways) Writes(register uint, low, high uint64) bool {
-	i, _ := slices.BinarySearch(w.order, low)
-	for ; i < len(w.order) && w.order[i] <= high; i++ {
-		if w.writes[i]&(1<<register) != 0 {
-			return true
-		}
+	if register >= uint(len(w.writes)) {
+		return false
 	}
-	return false
+	first, _ := slices.BinarySearch(w.order, low)
+	i, _ := slices.BinarySearch(w.writes[register], first)
+	return i < len(w.writes[register]) && w.order[w.writes[register][i]] <= high
 }
 
 // Repeats reports whether a jump leads back over an address, as in a loop.
@@ -86,17 +90,19 @@ func (w *Ways) Repeats(address uint64) bool {
 // Loaded returns what the last instruction that writes a register, up to one at an address and without regard to jumps, leaves
 // in it: what another register has, or, when that is Constant, a value. ok is false for all else.
 func (w *Ways) Loaded(register uint, until uint64) (from uint, value int64, ok bool) {
-	i, found := slices.BinarySearch(w.order, until)
-	if !found {
-		i--
+	if register >= uint(len(w.writes)) {
+		return 0, 0, false
 	}
-	for ; i >= 0; i-- {
-		if w.writes[i]&(1<<register) != 0 {
-			l := w.loaded[i]
-			return l.from, l.value, l.known
-		}
+	behind, found := slices.BinarySearch(w.order, until)
+	if found {
+		behind++
 	}
-	return 0, 0, false
+	i, _ := slices.BinarySearch(w.writes[register], behind)
+	if i == 0 {
+		return 0, 0, false
+	}
+	l := w.loaded[w.writes[register][i-1]]
+	return l.from, l.value, l.known
 }
 
 // Constant is no register's number.

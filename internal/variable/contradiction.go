@@ -49,6 +49,9 @@ func (fr *Frame) contradicted(e *dwarf.Entry) bool {
 	if err != nil || len(list) == 0 {
 		return false
 	}
+	if len(list) > maxHistory {
+		return true
+	}
 	h := history{list: list, viewed: viewed, ways: fr.ways}
 	return h.contradicted(fr.pc, fr.views)
 }
@@ -64,13 +67,17 @@ func (h *history) contradicted(pc uint64, views [2]int) bool {
 		return true
 	}
 	known := map[int]bool{first: true, last: true}
+	looks := 0
 	for work := []int{first, last}; len(work) > 0; {
 		i := work[len(work)-1]
 		work = work[:len(work)-1]
 		agrees := true
 		h.into(i, func(from uint64, jump bool) bool {
 			before := h.at(point{address: from, view: maxView})
+			looks++
 			switch {
+			case looks > maxWays:
+				agrees = false
 			case before >= 0 && bytes.Equal(list[before].expr, list[i].expr):
 				if !known[before] {
 					known[before] = true
@@ -87,6 +94,11 @@ func (h *history) contradicted(pc uint64, views [2]int) bool {
 	}
 	return false
 }
+
+const (
+	maxHistory = 1 << 10 // entries of a list, and
+	maxWays    = 1 << 12 // ways between them that are looked at: what has more is not told
+)
 
 // history is a list of locations, and the ways between its entries.
 type history struct {
@@ -231,7 +243,7 @@ func (fr *Frame) moved(e *dwarf.Entry, expr []byte) bool {
 // once reports whether an entry has one constant for all of the variable's scope, and the marker is in a loop: gcc has that of a
 // variable of which it kept a single assignment, `i = 0` of a loop that counts in another way.
 func (fr *Frame) once(e *dwarf.Entry) bool {
-	if e.Tag != dwarf.TagVariable || e.Val(dwarf.AttrConstValue) == nil || !fr.ways.Repeats(fr.pc) {
+	if e.Tag != dwarf.TagVariable || e.Val(dwarf.AttrConstValue) == nil || !fr.repeats() {
 		return false
 	}
 	at, _ := fr.unit.attribute(e, dwarf.AttrType).(dwarf.Offset)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
 	"github.com/waymark-trace/waymark/internal/fetch"
@@ -30,6 +31,7 @@ type Frame struct {
 	ways  Ways
 
 	counters uint32
+	repeats  func() bool // the address is in a loop
 }
 
 // Point is where variables are looked up.
@@ -51,6 +53,7 @@ type Point struct {
 func At(f *debuginfo.File, scope *debuginfo.Scope, p Point) *Frame {
 	pc, line := p.Address, p.Line
 	fr := &Frame{scope: scope, line: int64(line), again: p.Again, join: p.Join, own: p.Own, ahead: p.Ahead, ways: p.Ways, counters: p.Counters}
+	fr.repeats = sync.OnceValue(func() bool { return p.Ways.Repeats(pc) })
 	fr.site = site{file: f, unit: newUnit(f, scope.Unit, scope.Compile), pc: pc, at: p.Probe, views: p.Views, base: fr.frameBase}
 	return fr
 }
