@@ -69,15 +69,14 @@ func (j *judge) isStatement(in *instruction) bool {
 	if line > j.mark.Line && !j.reads(in, line) {
 		return false
 	}
-	rows := j.lines.Rows
+	rows, looks := j.lines.Rows, 2*len(j.order)
 	for i := range rows {
 		r := &rows[i]
 		if r.End || int(r.File) != file || int(r.Line) != line || i+1 == len(rows) || !j.has(r.Address) {
 			continue
 		}
-		k, _ := slices.BinarySearch(j.order, r.Address)
-		for ; k < len(j.order) && j.order[k] < rows[i+1].Address; k++ {
-			if in := j.code[j.order[k]]; in.jumps && in.falls {
+		for _, at := range j.covered(i, &looks) {
+			if in := j.code[at]; in.jumps && in.falls {
 				return false
 			}
 		}

@@ -100,26 +100,41 @@ func (j *judge) loop() map[uint64]bool {
 	return behind
 }
 
+// maxColumns bounds the columns of one line.
+const maxColumns = 256
+
 // rowsOf returns the row that each instruction belongs to, and the columns that each line of the function has.
 func (j *judge) rowsOf(instructions map[uint64]bool) (rows map[uint64]*debuginfo.Row, columns map[location][]uint16) {
 	rows, columns = map[uint64]*debuginfo.Row{}, map[location][]uint16{}
+	looks := 2 * len(j.order)
 	for i := range j.lines.Rows {
 		r := &j.lines.Rows[i]
 		if r.End || i+1 == len(j.lines.Rows) || !j.has(r.Address) {
 			continue
 		}
 		line := location{r.File, r.Line, 0}
-		if !slices.Contains(columns[line], r.Column) {
+		if len(columns[line]) < maxColumns && !slices.Contains(columns[line], r.Column) {
 			columns[line] = append(columns[line], r.Column)
 		}
-		k, _ := slices.BinarySearch(j.order, r.Address)
-		for ; k < len(j.order) && j.order[k] < j.lines.Rows[i+1].Address; k++ {
-			if instructions[j.order[k]] {
-				rows[j.order[k]] = r
+		for _, at := range j.covered(i, &looks) {
+			if instructions[at] {
+				rows[at] = r
 			}
 		}
 	}
 	return rows, columns
+}
+
+// covered returns the instructions that a row is of, which is not the last. looks bounds how many all rows cover: each has one, unless the
+// table is broken.
+func (j *judge) covered(row int, looks *int) []uint64 {
+	rows := j.lines.Rows
+	from, _ := slices.BinarySearch(j.order, rows[row].Address)
+	to, _ := slices.BinarySearch(j.order, rows[row+1].Address)
+	if *looks -= to - from; to < from || *looks < 0 {
+		return nil
+	}
+	return j.order[from:to]
 }
 
 // changes returns the general register that an instruction changes.

@@ -25,7 +25,7 @@ void _start(void) { struct s s = {1, "x", 0}; for (;;) s.n = f(s.n, &s); }
 // FuzzFind reads programs of which any byte may be wrong: their line tables, scopes, unwind tables,
 // types, locations and code.
 func FuzzFind(f *testing.F) {
-	gcc, dir := peer.Need(f, "gcc")[0], f.TempDir()
+	dir := f.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "f.c"), []byte(fuzzed), 0o600); err != nil {
 		f.Fatal(err)
 	}
@@ -33,8 +33,9 @@ func FuzzFind(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, flags := range []string{"-O0 -gdwarf-5", "-O2 -gdwarf-5", "-O2 -gdwarf-4", "-O2 -gdwarf-4 -gz"} {
-		cmd := exec.Command(gcc, append(strings.Fields(flags), "-nostdlib", "-static", "-I"+include, "-w", "-o", "f", "f.c")...)
+	compilers := peer.Need(f, "gcc", "clang")
+	for i, flags := range []string{"-O0 -gdwarf-5", "-O2 -gdwarf-5", "-O2 -gdwarf-4", "-O2 -gdwarf-4 -gz", "-O1 -gdwarf-4", "-O2 -gdwarf-5"} {
+		cmd := exec.Command(compilers[i/4], append(strings.Fields(flags), "-nostdlib", "-static", "-I"+include, "-w", "-o", "f", "f.c")...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			f.Fatalf("%v\n%s", err, out)
@@ -73,7 +74,7 @@ func FuzzFind(f *testing.F) {
 					continue
 				}
 				_ = debuginfo.Guard(func() error {
-					fr := variable.At(info, p.Scope, variable.Point{Address: p.Marker, Views: p.Views, Probe: p.Address, Line: marks[i].Line, Again: p.Again, Join: p.Join, Own: p.Own, Ahead: p.Ahead, Ways: p.Ways})
+					fr := variable.At(info, p.Scope, variable.Point{Address: p.Marker, Views: p.Views, Probe: p.Address, Line: marks[i].Line, Again: p.Again, Join: p.Join, Own: p.Own, Ahead: p.Ahead, Counters: p.Counters, Ways: p.Ways})
 					for _, v := range append(fr.InScope(), fr.Lookup("p->next->tag"), fr.Lookup("*p"), fr.Lookup("sum")) {
 						for _, r := range v.Readings(0) {
 							if r.Err == nil && r.Number == nil && r.Pointer == nil {
