@@ -272,3 +272,32 @@ func TestTypedTracepointsAccounts(t *testing.T) {
 		t.Errorf("the flight recorder has %+v", a)
 	}
 }
+
+// What has no value is no key: pairs are not joined by it, as strangers would be. And that a condition cannot be about it, which is known
+// from the first pass on, is said of a flight recorder by those that read it.
+func TestTypedTracepointsWithoutValue(t *testing.T) {
+	p, pid := typedProgram(t)
+	latency := watchBy(t, "latency", "--engine", "agent", "--by", "order=n", "-p", pid, "typed:mixed", "typed:texts")
+	if out, err := exec.Command(waymark(t), "record", "--flight", "1M", "--where", "order > 1", "-p", pid, "typed:mixed").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	passed(t, p)
+	latency.interrupt()
+	if out := latency.stdout.String(); !strings.Contains(out, `"unread":3`) || !strings.Contains(out, `"pairs":0`) {
+		t.Errorf("%s", out)
+	}
+	dir := t.TempDir()
+	write := func(verb string) {
+		out, err := exec.Command(waymark(t), verb, "-p", pid, "-o", dir+"/"+verb).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "0 events, 3 older ones overwritten or lost") ||
+			!strings.Contains(string(out), "order of typed:mixed has no value: a struct is not recorded") {
+			t.Errorf("%s: %v\n%s", verb, err, out)
+		}
+	}
+	write("snapshot")
+	if err := p.Cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.End() // it was killed
+	write("recover")
+}

@@ -1,6 +1,7 @@
 package tracer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -169,7 +170,8 @@ func (k *agentKeys) add(e *Event) {
 		for _, name := range k.by {
 			v, ok := e.keyValue(name)
 			if !ok {
-				v.Err = errNone
+				f, _ := e.Marker.keyField(name)
+				v.Err = cmp.Or(f.Unavailable, errNone)
 			}
 			key.Values = append(key.Values, v)
 		}

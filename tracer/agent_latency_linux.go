@@ -92,6 +92,9 @@ func (e *Event) keyValue(name string) (Value, bool) {
 	switch i := e.Marker.fieldIndex(name); {
 	case i >= 0 && i < len(e.Values):
 		v := e.Values[i]
+		if e.Marker.Fields[i].Unavailable != nil {
+			return v, false // to join by it would be to join strangers
+		}
 		if len(v.Text) > KeyText {
 			v.Text = v.Text[:KeyText]
 		}

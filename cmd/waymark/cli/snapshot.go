@@ -149,10 +149,14 @@ func (e *Env) saveTrace(ctx context.Context, dir string, events *tracer.Tracer, 
 		return explainDisk(err)
 	}
 	stats := trace.Stats()
-	others := "lost"
+	others, problems := "lost", events.Problems()
 	if s.Flight {
 		others = "older ones overwritten"
+		if len(problems) > 0 {
+			others += " or lost"
+		}
 	}
 	e.message("%s, %d %s: %s in %s", plural(stats.Events, "event"), stats.Total(), others, bytesText(stats.Bytes), dir)
+	e.warnLost(problems)
 	return damage
 }
