@@ -104,7 +104,7 @@ func TestBatches(t *testing.T) {
 					}
 					seen[n], last[b.CPU] = true, int64(n)
 				}
-				missing[b.CPU] = b.Lost()
+				missing[b.CPU] = b.Lost().Total()
 			})
 		}()
 		p.ask(fmt.Sprint("mark ", hits))

@@ -32,15 +32,19 @@ type packedStream struct {
 	*ctf.StreamWriter
 	origin
 	comm []byte
-	full uint64 // lost because there was no room in the program's rings
-	kind uint64 // and because there were too many kinds of events
+	lost tracer.Losses // in the program
+	kind uint64        // and here, because there were too many kinds of events
 }
 
 // commSize is what the kernel has for the name of a thread, its NUL included.
 const commSize = 16
 
-// bufferFull is why rings lose events.
-const bufferFull = "buffer_full"
+// Why agents lose events.
+const (
+	bufferFull  = "buffer_full"
+	noRing      = "no_ring"
+	undescribed = "undescribed"
+)
 
 func newPackedChannel(trace *ctf.Writer, name string) (*PackedChannel, error) {
 	context := &ctf.Struct{Fields: []ctf.Field{{Name: "goroutine", Type: &ctf.Integer{Size: 64, Align: 64, Signed: true}}}}
@@ -48,6 +52,8 @@ func newPackedChannel(trace *ctf.Writer, name string) (*PackedChannel, error) {
 		{Name: "pid", Type: &ctf.Integer{Size: 32, Signed: true}},
 		{Name: "comm", Type: &ctf.Array{Len: commSize, Elem: charType}},
 		{Name: lostPrefix + bufferFull, Type: &ctf.Integer{Size: 64}},
+		{Name: lostPrefix + noRing, Type: &ctf.Integer{Size: 64}},
+		{Name: lostPrefix + undescribed, Type: &ctf.Integer{Size: 64}},
 		{Name: lostPrefix + Kinds, Type: &ctf.Integer{Size: 64}},
 	}}
 	class, err := trace.AlignedStreamClass(context, packet)
@@ -82,14 +88,14 @@ func (c *PackedChannel) Write(b *tracer.Batch) (n uint64, err error) {
 			return n, err
 		}
 	}
-	full := b.Lost()
-	if s == nil && full > 0 {
+	lost := b.Lost()
+	if s == nil && lost.Total() > 0 {
 		if s, err = c.stream(b); err != nil {
 			return n, err
 		}
 	}
-	if s != nil && s.full != full {
-		s.full = full
+	if s != nil && s.lost != lost {
+		s.lost = lost
 		return n, s.tell()
 	}
 	return n, nil
@@ -138,8 +144,11 @@ func (c *PackedChannel) stream(b *tracer.Batch) (*packedStream, error) {
 
 // tell says in the stream's packets whose they are and what was lost. The caller holds mu.
 func (s *packedStream) tell() error {
-	s.SetDiscarded(s.full + s.kind)
-	return s.SetContext([]ctf.Value{{Bits: uint64(int64(int32(s.pid)))}, {Text: s.comm}, {Bits: s.full}, {Bits: s.kind}})
+	s.SetDiscarded(s.lost.Total() + s.kind)
+	return s.SetContext([]ctf.Value{
+		{Bits: uint64(int64(int32(s.pid)))}, {Text: s.comm},
+		{Bits: s.lost.Full}, {Bits: s.lost.NoRing}, {Bits: s.lost.Undescribed}, {Bits: s.kind},
+	})
 }
 
 func (c *PackedChannel) called() string { return c.name }
@@ -163,7 +172,10 @@ func (c *PackedChannel) stats(sum *Stats) {
 		sum.Events += events + s.Pending()
 		sum.Unsaved += s.Pending()
 		sum.Bytes += bytes
-		for _, l := range []Loss{{c.name, s.cpu, bufferFull, s.full}, {c.name, s.cpu, Kinds, s.kind}} {
+		for _, l := range []Loss{
+			{c.name, s.cpu, bufferFull, s.lost.Full}, {c.name, s.cpu, noRing, s.lost.NoRing},
+			{c.name, s.cpu, undescribed, s.lost.Undescribed}, {c.name, s.cpu, Kinds, s.kind},
+		} {
 			if l.Count > 0 {
 				sum.Lost = append(sum.Lost, l)
 			}

@@ -21,8 +21,18 @@ type Batch struct {
 // packer is where packed events come from.
 type packer interface {
 	pack(p *Packed, cpu int) (bool, error)
-	lostBy(cpu int) (uint64, error)
+	lostBy(cpu int) (Losses, error)
 }
+
+// Losses is how many events were lost, by the reason. Those that no CPU can be said of are CPU 0's.
+type Losses struct {
+	Full        uint64 // there was no room in the program's ring
+	NoRing      uint64 // GOMAXPROCS was raised beyond the rings there are
+	Undescribed uint64 // there was no way to record the marker: Tracer.Problems says why
+}
+
+// Total returns how many that are.
+func (l Losses) Total() uint64 { return l.Full + l.NoRing + l.Undescribed }
 
 // Packed is an event whose values lie in Args as they lay in the program's memory: Field.Place says where. Who keeps them
 // and does not look at them saves most of what an Event costs.
@@ -52,7 +62,7 @@ func (b *Batch) Next() *Packed {
 
 // Lost returns how many events of this process and CPU are known to be lost, from the beginning up to the event that Next
 // returned last.
-func (b *Batch) Lost() uint64 {
+func (b *Batch) Lost() Losses {
 	n, err := b.source.lostBy(b.CPU)
 	if b.err == nil {
 		b.err = err

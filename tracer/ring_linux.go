@@ -106,7 +106,7 @@ func (s *ringSource) counts(lost []uint64, filtered *uint64) ([]uint64, error) {
 		for len(lost) <= i {
 			lost = append(lost, 0)
 		}
-		lost[i] += of
+		lost[i] += of.Total()
 	}
 	return lost, nil
 }
@@ -123,13 +123,13 @@ func (s *ringSource) problems() (all []error) {
 }
 
 // lostBy returns how many events a ring has lost. Those that no ring counts are the first one's.
-func (s *ringSource) lostBy(ring int) (uint64, error) {
+func (s *ringSource) lostBy(ring int) (l Losses, err error) {
 	n, err := s.Counts(ring)
-	if err != nil || ring > 0 {
-		return n.Full + n.Missed, err
+	l.Full = n.Full + n.Missed
+	if err == nil && ring == 0 {
+		l.NoRing, l.Undescribed, err = s.Lost()
 	}
-	noRing, undescribed, err := s.Lost()
-	return n.Full + n.Missed + noRing + undescribed, err
+	return l, err
 }
 
 // merge sorts events that were read by time, and returns those that none can come before, and the others.
