@@ -41,7 +41,8 @@ func TestTracepoint(t *testing.T) {
 	s := start(t, recorder.Options{Patterns: []string{"rectyped:*"}, MaxString: 10})
 	at := &pair{1, 2}
 	for n := range 40 {
-		typed.Trace(uint8(n), *at, strings.Repeat("s", n), errors.New("no"), level(-n), [3]byte{9, 9, 9}, []byte(strings.Repeat("b", n/2)), at)
+		text, wrong, array, bytes := strings.Repeat("s", n), errors.New("no"), [3]byte{9, 9, 9}, []byte(strings.Repeat("b", n/2))
+		typed.Trace(uint8(n), *at, text, wrong, level(-n), array, bytes, at)
 	}
 	if i := typed.Info(); i.Hits != 0 || i.Armed != 0 || i.Fields[0].Type != "uint8" || i.Fields[1].Unavailable != "a struct is not recorded" {
 		t.Errorf("%+v", i)
@@ -81,7 +82,8 @@ func TestTracepointFilter(t *testing.T) {
 		return
 	}
 	s := start(t, recorder.Options{Patterns: []string{"rectypedlate:*"}, Where: "pair == 3"})
-	typedLate.Trace(pair{}, 1)
+	var p pair
+	typedLate.Trace(p, 1)
 	got, _ := events(t, s)
 	st := s.Stats()
 	var wrong *filter.Error
@@ -94,8 +96,9 @@ func TestTracepointFilter(t *testing.T) {
 		}
 	}
 	s = start(t, recorder.Options{Patterns: []string{"rectypedlate:*"}, Where: "n >= 7"})
+	p = pair{7, 7}
 	for n := range 10 {
-		typedLate.Trace(pair{7, 7}, n)
+		typedLate.Trace(p, n)
 	}
 	_, values := events(t, s)
 	if st := s.Stats(); len(values) != 3 || values[0][1].Bits != 7 || st.Filtered != 7 {

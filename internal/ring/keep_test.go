@@ -19,7 +19,8 @@ func TestKeep(t *testing.T) {
 	defer s.Stop()
 	mark := func(writer uint32, n int) {
 		for seq := range uint64(n) {
-			counted.Mark(writer, seq, pad(seq))
+			p := pad(seq)
+			counted.Mark(writer, seq, p)
 		}
 	}
 	r := openRings(t, s.Path())
