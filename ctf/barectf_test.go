@@ -3,7 +3,6 @@ package ctf_test
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/waymark-trace/waymark/ctf"
@@ -41,16 +40,7 @@ func TestBarectf(t *testing.T) {
 			}
 
 			want := babeltrace2(t, dir, "--clock-seconds", "--no-delta")
-			slices.Sort(got)
-			slices.Sort(want)
-			if len(got) != len(want) {
-				t.Fatalf("%d events, babeltrace2 has %d", len(got), len(want))
-			}
-			for i := range got {
-				if !agrees(got[i], want[i]) {
-					t.Errorf("event %d\nhere:        %s\nbabeltrace2: %s", i, got[i], want[i])
-				}
-			}
+			agree(t, got, want)
 		})
 	}
 }

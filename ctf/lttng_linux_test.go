@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -118,17 +117,7 @@ func TestLTTng(t *testing.T) {
 				time, rest, _ := strings.Cut(pretty(e), "] ")
 				got = append(got, time+"] "+trace.Get("hostname").Text+" "+rest)
 			})
-			// Where times are equal the order of streams is anybody's.
-			slices.Sort(got)
-			slices.Sort(want)
-			if len(got) != len(want) {
-				t.Fatalf("%d events read, %d printed by babeltrace2", len(got), len(want))
-			}
-			for i := range got {
-				if !agrees(got[i], want[i]) {
-					t.Fatalf("event %d\nhere:        %s\nbabeltrace2: %s", i, got[i], want[i])
-				}
-			}
+			agree(t, got, want)
 			var lost uint64
 			for _, s := range trace.Streams {
 				lost += s.Discarded()

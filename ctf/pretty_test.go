@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/waymark-trace/waymark/ctf"
 )
@@ -170,6 +172,21 @@ func prettyText(text []byte) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// agree wants that babeltrace2 prints the same events. Where times are equal the order of streams is anybody's.
+func agree(t *testing.T, got, want []string) {
+	t.Helper()
+	slices.Sort(got)
+	slices.Sort(want)
+	if len(got) != len(want) {
+		t.Fatalf("%d events read, %d printed by babeltrace2", len(got), len(want))
+	}
+	for i := range got {
+		if !agrees(got[i], want[i]) {
+			t.Fatalf("event %d\nhere:        %s\nbabeltrace2: %s", i, got[i], want[i])
+		}
+	}
 }
 
 // agrees reports whether babeltrace2 prints an event as pretty does. Before 2.0.5 it prints for an empty text the one

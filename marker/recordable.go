@@ -37,10 +37,10 @@ func (m *Marker) fieldNames() (names []string, err error) {
 // arguments returns what is known of the marker's arguments.
 func (s *state) arguments() (*point.Declaration, error) {
 	d := s.declared.Load()
-	if d == nil || d.err != nil {
-		if d == nil {
-			return nil, nil
-		}
+	switch {
+	case d == nil:
+		return nil, nil
+	case d.err != nil:
 		return nil, d.err
 	}
 	p := &point.Declaration{}

@@ -70,10 +70,10 @@ func (m *Tracepoint) recordable() point.Recordable {
 // arguments returns what is known of the tracepoint's arguments.
 func (s *state) arguments() (*point.Declaration, error) {
 	d := s.declared.Load()
-	if d == nil || d.err != nil {
-		if d == nil {
-			return nil, nil
-		}
+	switch {
+	case d == nil:
+		return nil, nil
+	case d.err != nil:
 		return nil, d.err
 	}
 	return &point.Declaration{Arguments: d.arguments}, nil

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/internal/wire"
 )
 
@@ -45,14 +46,8 @@ func newAgentEvents(t Target, markers []*Marker, o Options) (*agentEvents, error
 	return &agentEvents{sessions: sessions, closing: make(chan struct{}), halted: make(chan struct{})}, nil
 }
 
-// How long the reader of rings sleeps when there is nothing: no writer wakes it.
-const (
-	leastNap = time.Millisecond
-	mostNap  = 50 * time.Millisecond
-)
-
 func (a *agentEvents) next(ctx context.Context, into *Event, _ *[]byte) error {
-	for nap := leastNap; ; nap = min(2*nap, mostNap) {
+	for pace := (ring.Pace{}); ; {
 		over := false
 		select {
 		case <-a.halted:
@@ -70,7 +65,7 @@ func (a *agentEvents) next(ctx context.Context, into *Event, _ *[]byte) error {
 		if over {
 			continue // until poll has nothing and says so
 		}
-		if err := a.sleep(ctx, nap); err != nil {
+		if err := a.sleep(ctx, pace.Next(0)); err != nil {
 			return err
 		}
 	}

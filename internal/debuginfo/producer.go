@@ -6,15 +6,22 @@ import (
 	"strings"
 )
 
+// ByGCC reports whether a unit, of which this is the first entry, was compiled by gcc.
+func ByGCC(compile *dwarf.Entry) bool { return strings.HasPrefix(producerOf(compile), "GNU ") }
+
+func producerOf(compile *dwarf.Entry) string {
+	producer, _ := compile.Val(dwarf.AttrProducer).(string)
+	return producer
+}
+
 // OptimizedByGCC reports whether a function is, or may be, optimized by gcc, whose debugging information
 // then says some things that are not so.
 func (s *Scope) OptimizedByGCC() bool {
-	producer, _ := s.Compile.Val(dwarf.AttrProducer).(string)
-	if !strings.HasPrefix(producer, "GNU ") {
+	if !ByGCC(s.Compile) {
 		return false
 	}
 	level, told := "-O0", false
-	for word := range strings.FieldsSeq(producer) {
+	for word := range strings.FieldsSeq(producerOf(s.Compile)) {
 		told = told || strings.HasPrefix(word, "-m") // the options are there: -mtune is always one
 		if strings.HasPrefix(word, "-O") {
 			level = word
@@ -30,8 +37,7 @@ func (s *Scope) OptimizedByGCC() bool {
 // LinkTimeByGCC reports whether a function was optimized at link time by gcc, which then does not know any more where
 // statements begin.
 func (s *Scope) LinkTimeByGCC() bool {
-	producer, _ := s.Compile.Val(dwarf.AttrProducer).(string)
-	return strings.HasPrefix(producer, "GNU GIMPLE")
+	return strings.HasPrefix(producerOf(s.Compile), "GNU GIMPLE")
 }
 
 const opFbreg = 0x91 // DW_OP_fbreg

@@ -42,7 +42,7 @@ type beginnings struct {
 // and of the sources of the functions around it; all is how many candidates there are.
 func beginningsOf(fl *flow, fn *debuginfo.Scope, table *debuginfo.Lines, c *candidate, lines [][2]int64, all int) *beginnings {
 	b := &beginnings{flow: fl, events: map[uint64][]event{}, unknown: true}
-	if table == nil || fl.opaque || fn.LinkTimeByGCC() || uint64(len(table.Rows))*uint64(all) > maxLooks {
+	if table == nil || fl.opaque || fn.LinkTimeByGCC() || tooMany(len(table.Rows), all) {
 		return b
 	}
 	own := map[uint64][]statement{}
@@ -224,7 +224,6 @@ func (b *beginnings) again(c *candidate, views [2]int, copies int) bool {
 func (b *beginnings) isPassed(c *candidate) bool {
 	if b.passed == nil {
 		b.passed = map[uint64]uint64{}
-		out := b.out()
 		var work []uint64
 		pass := func(to, from uint64) {
 			before, seen := b.passed[to]
@@ -248,11 +247,8 @@ func (b *beginnings) isPassed(c *candidate) bool {
 				continue
 			}
 			from := b.passed[in.address]
-			for _, to := range out[in.address] {
+			for _, to := range b.next(in) {
 				pass(to, from)
-			}
-			if in.falls {
-				pass(in.address+uint64(in.size), from)
 			}
 		}
 	}

@@ -8,9 +8,6 @@ import (
 	"github.com/waymark-trace/waymark/internal/variable"
 )
 
-// scratch are the registers that a function need not leave as they are: AMD64 ABI, figure 3.4.
-var scratch = bits(x86asm.RAX, x86asm.RCX, x86asm.RDX, x86asm.RSI, x86asm.RDI, x86asm.R8, x86asm.R9, x86asm.R10, x86asm.R11)
-
 // ahead returns what is executed ahead of the candidate, of so many.
 func (j *judge) ahead(all int) (a variable.Ahead) {
 	if j.opaque || j.ways(j.address) > maxJumps {
@@ -30,7 +27,7 @@ func (j *judge) ahead(all int) (a variable.Ahead) {
 		return a
 	}
 	if inst.Op == x86asm.CALL {
-		a.Changes, a.Fresh = scratch, bits(x86asm.RAX)
+		a.Changes, a.Fresh = called, rax
 		return a
 	}
 	reg, ok := inst.Args[0].(x86asm.Reg)
@@ -39,7 +36,7 @@ func (j *judge) ahead(all int) (a variable.Ahead) {
 		return a
 	}
 	a.Changes = 1 << to
-	a.Statement = j.lines != nil && uint64(len(j.lines.Rows))*uint64(all) <= maxLooks && j.isStatement(in)
+	a.Statement = j.lines != nil && !tooMany(len(j.lines.Rows), all) && j.isStatement(in)
 	switch inst.Op {
 	case x86asm.MOV, x86asm.MOVSXD, x86asm.MOVSX, x86asm.MOVZX:
 	default:
@@ -115,14 +112,6 @@ func isFrame(m x86asm.Mem) bool { return m.Base == x86asm.RSP || m.Base == x86as
 
 // leaves are instructions that leave their first operand as it is.
 var leaves = map[x86asm.Op]bool{x86asm.CMP: true, x86asm.TEST: true, x86asm.BT: true, x86asm.PUSH: true, x86asm.NOP: true}
-
-func bits(registers ...x86asm.Reg) (all uint32) {
-	for _, r := range registers {
-		n, _ := dwarfRegister(r)
-		all |= 1 << n
-	}
-	return all
-}
 
 // dwarfRegister returns the number of the register that one is, or is the lowest part of: AMD64 ABI, figure 3.36.
 func dwarfRegister(r x86asm.Reg) (n uint8, known bool) {

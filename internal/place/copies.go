@@ -18,7 +18,7 @@ import "fmt"
 // afterCopy returns an error when another copy leads to the address in the same pass; loops are the jumps
 // that begin another.
 func (j *judge) afterCopy(loops []uint64) error {
-	if len(j.mark.At) < 2 || j.lines == nil || uint64(len(j.lines.Rows))*uint64(len(j.mark.At)) > maxLooks {
+	if len(j.mark.At) < 2 || j.lines == nil || tooMany(len(j.lines.Rows), len(j.mark.At)) {
 		return nil
 	}
 	heads := map[uint64]bool{} // addresses at which a statement above the marker begins, ahead of the marker or without it
@@ -45,7 +45,6 @@ func (j *judge) afterCopy(loops []uint64) error {
 	for _, at := range loops {
 		excluded[at] = true
 	}
-	out := j.flow.out()
 	seen := map[uint64]bool{}
 	for _, other := range j.mark.At {
 		if other.Address == j.address || j.code[other.Address] == nil || behind[other.Address] {
@@ -54,12 +53,7 @@ func (j *judge) afterCopy(loops []uint64) error {
 		for work := []uint64{other.Address}; len(work) > 0; {
 			at := work[len(work)-1]
 			work = work[:len(work)-1]
-			in := j.code[at]
-			next := out[at]
-			if in.falls {
-				next = append(next[:len(next):len(next)], at+uint64(in.size))
-			}
-			for _, to := range next {
+			for _, to := range j.next(j.code[at]) {
 				if to == j.address && !excluded[at] {
 					return fmt.Errorf("another copy of the marker, at %#x, leads to it in the same pass of the loop", other.Address)
 				}

@@ -25,7 +25,7 @@ func (j *judge) counters(all int) (registers uint32) {
 	if j.lines == nil {
 		return 0
 	}
-	if j.opaque || uint64(len(j.order)+len(j.lines.Rows))*uint64(all) > maxLooks {
+	if j.opaque || tooMany(len(j.order)+len(j.lines.Rows), all) {
 		return ^uint32(0) // not known
 	}
 	loop := j.loop()
@@ -62,7 +62,6 @@ func (j *judge) loop() map[uint64]bool {
 	if len(j.into) == 0 {
 		return nil
 	}
-	out := j.flow.out()
 	walk := func(next func(at uint64) []uint64) map[uint64]bool {
 		seen := map[uint64]bool{}
 		for work := next(j.address); len(work) > 0; {
@@ -75,13 +74,7 @@ func (j *judge) loop() map[uint64]bool {
 		}
 		return seen
 	}
-	behind := walk(func(at uint64) []uint64 {
-		next := slices.Clone(out[at])
-		if in := j.code[at]; in.falls {
-			next = append(next, at+uint64(in.size))
-		}
-		return next
-	})
+	behind := walk(func(at uint64) []uint64 { return slices.Clone(j.next(j.code[at])) })
 	if !behind[j.address] {
 		return nil
 	}

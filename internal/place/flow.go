@@ -21,6 +21,7 @@ type flow struct {
 	code   map[uint64]*instruction
 	order  []uint64            // their addresses, ascending
 	into   map[uint64][]uint64 // by the address of an instruction: the jumps that lead there
+	leads  map[uint64][]uint64 // the same by the jump: see out
 	tables []uint64            // jumps by a table, or to where it is not known
 	// opaque says that a jump can lead anywhere in it.
 	opaque bool
@@ -159,15 +160,10 @@ func (fl *flow) bypasses(address uint64, jumps []uint64) []uint64 {
 	for _, at := range fl.entries() {
 		visit(at)
 	}
-	out := fl.out()
 	for len(work) > 0 {
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
-		in := fl.code[at]
-		if in.falls {
-			visit(at + uint64(in.size))
-		}
-		for _, to := range out[at] {
+		for _, to := range fl.next(fl.code[at]) {
 			visit(to)
 		}
 	}
@@ -193,15 +189,26 @@ func (fl *flow) entries() []uint64 {
 	return all
 }
 
-// out returns where each jump leads.
+// out returns where each jump leads. The flow is complete by then.
 func (fl *flow) out() map[uint64][]uint64 {
-	out := map[uint64][]uint64{}
-	for to, from := range fl.into {
-		for _, j := range from {
-			out[j] = append(out[j], to)
+	if fl.leads == nil {
+		fl.leads = map[uint64][]uint64{}
+		for to, from := range fl.into {
+			for _, j := range from {
+				fl.leads[j] = append(fl.leads[j], to)
+			}
 		}
 	}
-	return out
+	return fl.leads
+}
+
+// next returns what may be executed behind an instruction.
+func (fl *flow) next(in *instruction) []uint64 {
+	next := fl.out()[in.address]
+	if in.falls {
+		next = append(next[:len(next):len(next)], in.address+uint64(in.size))
+	}
+	return next
 }
 
 var errOpaque = errors.New("a computed jump of the function can lead there past the marker")

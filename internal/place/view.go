@@ -12,6 +12,9 @@ type rows struct{ *debuginfo.Lines }
 // maxLooks bounds how many rows are looked at for the markers of a unit.
 const maxLooks = 1 << 32
 
+// tooMany reports whether so many rows for each of so many candidates are more than are looked at.
+func tooMany(rows, candidates int) bool { return uint64(rows)*uint64(candidates) > maxLooks }
+
 var errCopies = errors.New("several passes of the marker share this instruction, and it is not known which is which")
 
 var noViews = [2]int{NoView, NoView}
@@ -29,7 +32,7 @@ func (t rows) views(c *candidate, all []candidate) ([2]int, error) {
 			copies++
 		}
 	}
-	if t.Lines == nil || uint64(len(t.Rows))*uint64(len(all)) > maxLooks {
+	if t.Lines == nil || tooMany(len(t.Rows), len(all)) {
 		return alone(copies)
 	}
 	var groups [][2]int // the views that each begins and ends with

@@ -224,10 +224,10 @@ func (h *history) returns(i int) bool {
 
 // registerOf returns the general register that an expression says a variable is in, by DWARF's number, more than 15 for others.
 func registerOf(expr []byte) uint {
-	if len(expr) != 1 || expr[0] < opReg0 {
-		return 16
+	if n, ok := register(expr); ok && len(expr) == 1 {
+		return uint(n)
 	}
-	return uint(expr[0] - opReg0)
+	return 16
 }
 
 // moved reports whether a parameter that is said to be in one register everywhere is not where the caller left it: it is one

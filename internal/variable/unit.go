@@ -4,7 +4,6 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
 )
@@ -30,8 +29,7 @@ func newUnit(f *debuginfo.File, u *debuginfo.Unit, e *dwarf.Entry) *unitInfo {
 	case langCPlusPlus, langCPlusPlus03, langCPlusPlus11, langCPlusPlus14, langCPlusPlus17, langCPlusPlus20:
 		info.isCPlusPlus = true
 	}
-	producer, _ := e.Val(dwarf.AttrProducer).(string)
-	info.isGCC = strings.HasPrefix(producer, "GNU ")
+	info.isGCC = debuginfo.ByGCC(e)
 	base, _ := e.Val(dwarf.AttrAddrBase).(int64)
 	info.addrBase = uint64(base)
 	base, _ = e.Val(dwarf.AttrLoclistsBase).(int64)
