@@ -119,8 +119,9 @@ func TestLiveJVM(t *testing.T) {
 		t.Fatal(err)
 	}
 	var compiled []string
-	// Time, number, attributes, tier, method, size. Wrappers of native methods, n, come from no compiler.
-	for _, m := range regexp.MustCompile(`(?m)^ +\d+ +\d+ ([% ][s ][! ][b ][n ]) +\d? +([\w.$]+)::(\S+)( .*)$`).FindAllStringSubmatch(out, -1) {
+	// Time, number, attributes, tier, method, size: how wide each column is depends on the JDK.
+	// Wrappers of native methods, n, come from no compiler.
+	for _, m := range regexp.MustCompile(`(?m)^ *\d+ +\d+ +([%s!bn ]*)\d? +([\w.$]+)::(\S+)( .*)$`).FindAllStringSubmatch(out, -1) {
 		if !strings.Contains(m[1], "n") && !strings.Contains(m[4], "made ") {
 			compiled = append(compiled, strings.ReplaceAll(m[2], ".", "/")+" "+m[3])
 		}
