@@ -21,6 +21,7 @@ import (
 // Large programs of other people's, with markers at the entry of functions in their hot packages, get the same
 // results from their own tests when their sites are optimized and toggled all the while.
 func TestRealProgramsOptimized(t *testing.T) {
+	t.Parallel() // it compiles, and attaches nothing
 	if testing.Short() {
 		t.Skip("downloads modules and runs their tests")
 	}

@@ -95,9 +95,12 @@ func interpreted(t *testing.T, readelf, path string) (rows []unwindRow) {
 			_, to, _ := strings.Cut(line, "..")
 			end, _ = strconv.ParseUint(strings.TrimSpace(to), 16, 64)
 			functions++
-		case function && len(words) >= 2:
+		case function && len(words) >= 2 && (words[1] == "exp" || strings.ContainsAny(words[1], "+-")):
 			address, err := strconv.ParseUint(words[0], 16, 64)
-			if err == nil && address < end { // Go has a row behind the last instruction
+			if err != nil {
+				t.Fatal(err)
+			}
+			if address < end { // Go has a row behind the last instruction
 				rows = append(rows, unwindRow{functions, address, words[1]})
 			}
 		}
