@@ -94,17 +94,9 @@ var rules = []rule{
 		what:  "sinks",
 		parts: []string{"sink"},
 		bad: func(dep string) bool {
-			return isForeign(dep) && !strings.HasPrefix(dep, "github.com/HdrHistogram/") || isIn(dep, engines...) || isOwn(dep) && !isIn(dep, "internal", "marker", "sink")
+			return isForeign(dep) || isIn(dep, engines...) || isOwn(dep) && !isIn(dep, "internal", "marker", "sink")
 		},
-		why: "programs link them, for what the standard library has a place for, and a histogram",
-	},
-	{
-		what:   "the histogram library",
-		parts:  []string{"."},
-		except: []string{"sink/stats", "cmd"},
-		bad:    func(dep string) bool { return strings.HasPrefix(dep, "github.com/HdrHistogram/") },
-		direct: true,
-		why:    "who logs does not link what computes latencies",
+		why: "programs link them, for what the standard library has a place for",
 	},
 	{
 		what:  "traces on disk",
@@ -206,11 +198,10 @@ func TestRulesBite(t *testing.T) {
 		{"tracer", "golang.org/x/tools/go/packages", 7},
 		{"introspect", module + "/internal/procfs", 8},
 		{"sink/slog", module + "/tracer", 9},
-		{"sink/slog", "github.com/HdrHistogram/hdrhistogram-go", 10},
-		{"ctf", module + "/internal/field", 11},
-		{"internal/ring", "github.com/google/go-cmp/cmp", 12},
-		{"marker", module + "/internal/recorder", 13},
-		{"agent", "net", 14},
+		{"ctf", module + "/internal/field", 10},
+		{"internal/ring", "github.com/google/go-cmp/cmp", 11},
+		{"marker", module + "/internal/recorder", 12},
+		{"agent", "net", 13},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {
