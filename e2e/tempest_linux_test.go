@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
@@ -44,7 +43,7 @@ func TestTempest(t *testing.T) {
 	tracers.Go(func() {
 		for range cycles / 2 {
 			r.trace(t, func(cmd *exec.Cmd) {
-				time.Sleep(upTo(100 * time.Millisecond))
+				time.Sleep(r.upTo(100 * time.Millisecond))
 				cmd.Process.Kill()
 			})
 			killed++
@@ -124,13 +123,13 @@ func isGuard(pid int) bool {
 	return err == nil && comm == "waymark-guard" && exe == built.path
 }
 
-func upTo(d time.Duration) time.Duration { return time.Duration(rand.Int64N(int64(d))) }
+func (r *restless) upTo(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
 
 // trace runs one tracer on something of the processes', and does to it what then says.
 func (r *restless) trace(t *testing.T, then func(*exec.Cmd)) ([]byte, error) {
-	verb := []string{"stat", "trace"}[rand.IntN(2)]
-	args := []string{verb, "-o", os.DevNull, "-d", upTo(50 * time.Millisecond).String()}
-	switch rand.IntN(4) {
+	verb := []string{"stat", "trace"}[r.IntN(2)]
+	args := []string{verb, "-o", os.DevNull, "-d", r.upTo(50 * time.Millisecond).String()}
+	switch r.IntN(4) {
 	case 0:
 		args = append(args, "-p", fmt.Sprint(r.any()))
 	case 1:
