@@ -23,12 +23,6 @@ const tempestCycles = 80
 // is killed again and again: what stays behind in the survivors, and for those that start
 // later, is nothing.
 func TestTempest(t *testing.T) {
-	t.Run("kernel", func(t *testing.T) { tempest(t) })
-	t.Run("user", func(t *testing.T) { tempest(t, "--refcount=user") })
-}
-
-// tempest runs it with tracers that have these flags besides.
-func tempest(t *testing.T, flags ...string) {
 	peer.Root(t)
 	cycles := fromEnv(t, "WAYMARK_TEMPEST_CYCLES", tempestCycles)
 	waymark(t) // built before anything is timed
@@ -37,7 +31,7 @@ func tempest(t *testing.T, flags ...string) {
 	var tracers sync.WaitGroup
 	tracers.Go(func() {
 		for range (cycles + 1) / 2 {
-			if out, err := r.trace(t, flags, func(*exec.Cmd) {}); err == nil {
+			if out, err := r.trace(t, func(*exec.Cmd) {}); err == nil {
 				ended++
 			} else if strings.Contains(string(out), "no such process") || strings.Contains(string(out), "no markers") {
 				refused++ // it died before it was attached to
@@ -48,7 +42,7 @@ func tempest(t *testing.T, flags ...string) {
 	})
 	tracers.Go(func() {
 		for range cycles / 2 {
-			r.trace(t, flags, func(cmd *exec.Cmd) {
+			r.trace(t, func(cmd *exec.Cmd) {
 				time.Sleep(r.upTo(100 * time.Millisecond))
 				cmd.Process.Kill()
 			})
@@ -132,9 +126,9 @@ func isGuard(pid int) bool {
 func (r *restless) upTo(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
 
 // trace runs one tracer on something of the processes', and does to it what then says.
-func (r *restless) trace(t *testing.T, flags []string, then func(*exec.Cmd)) ([]byte, error) {
+func (r *restless) trace(t *testing.T, then func(*exec.Cmd)) ([]byte, error) {
 	verb := []string{"stat", "trace"}[r.IntN(2)]
-	args := append([]string{verb, "-o", os.DevNull, "-d", r.upTo(50 * time.Millisecond).String()}, flags...)
+	args := []string{verb, "-o", os.DevNull, "-d", r.upTo(50 * time.Millisecond).String()}
 	switch r.IntN(4) {
 	case 0:
 		args = append(args, "-p", fmt.Sprint(r.any()))

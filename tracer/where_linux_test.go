@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/internal/peer"
 )
@@ -176,12 +176,12 @@ func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) m
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := map[string]field.Kind{}
+	kinds := map[string]event.Kind{}
 	for _, f := range typed[0].Fields {
 		kinds[f.Name] = f.Kind
 	}
 	if name == "texts" {
-		kinds["arg5"] = field.Int32 // the length is no field of its own, and has its number
+		kinds["arg5"] = event.Int32 // the length is no field of its own, and has its number
 	}
 	all := rows(g.Rand, 200)
 	if name == "texts" { // what lies behind a text is the program's, and Go does not know it
@@ -197,7 +197,7 @@ func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) m
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
-		bound, err := expr.Bind(func(name string) (field.Kind, error) { return kinds[name], nil })
+		bound, err := expr.Bind(func(name string) (event.Kind, error) { return kinds[name], nil })
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
