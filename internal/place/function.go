@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
+	"github.com/waymark-trace/waymark/internal/variable"
 )
 
 // function judges the candidates in one function.
@@ -38,7 +39,9 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 		case c.mark.Proven:
 			err = fl.isInstruction(c.address)
 		default:
-			err = (&judge{fl, fn, table, *c}).check()
+			j := &judge{fl, fn, table, *c, 0}
+			err = j.check()
+			p.Doubts |= j.doubts
 			if err == nil && c.row {
 				err = fl.sole(c, candidates)
 			}
@@ -53,7 +56,10 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 				inlined = instancesOf(fn)
 			}
 			if !p.Own && inlined.other(s.f, p.Scope.Function(), c.address, p.Views[0]) {
-				p.NoScope = errInstance
+				p.Doubts |= variable.DoubtInstance
+				if !variable.Trusting {
+					p.NoScope = errInstance
+				}
 			}
 			if own := p.Scope.Function(); own.OptimizedByGCC() {
 				if ways == nil {
@@ -65,10 +71,13 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 					known[key] = beginningsOf(fl, own, table, c, declared.sources(own, c.file), len(candidates))
 				}
 				if p.Again = known[key].again(c, p.Views, len(c.mark.At)); p.Again && c.size == 0 && p.Join {
-					err = errAgain
+					p.Doubts |= variable.DoubtAgainPlace
+					if !variable.Trusting {
+						err = errAgain
+					}
 				}
 			} else {
-				at := judge{fl, fn, table, *c}
+				at := judge{fl, fn, table, *c, 0}
 				p.Ahead, p.Counters = at.ahead(len(candidates)), at.counters(len(candidates))
 			}
 		}

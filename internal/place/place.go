@@ -85,6 +85,8 @@ type Place struct {
 	// Scope is that in which the marker's variables are looked up, nil for none: see NoScope.
 	Scope   *debuginfo.Scope
 	NoScope error
+	// Doubts are the checks that would refuse it, or its variables: see variable.Trusting.
+	Doubts variable.Doubt
 }
 
 // NoView is a view that is not known.
@@ -198,6 +200,7 @@ type judge struct {
 	fn    *debuginfo.Scope
 	lines *debuginfo.Lines // may be nil
 	candidate
+	doubts variable.Doubt
 }
 
 // check returns why the address is not a place, nil when it is.
@@ -234,11 +237,22 @@ func (j *judge) check() error {
 		}
 		loops = append(loops, at)
 		file, line := j.line(at)
-		if j.fn.At(at).Function() != own || file < 0 || j.lines.Names[file] != j.file || line >= j.mark.Line || j.beginsBehind(line) {
+		if j.fn.At(at).Function() != own || file < 0 || j.lines.Names[file] != j.file || line >= j.mark.Line || j.refuses(variable.DoubtBehind, j.beginsBehind(line)) {
 			return fmt.Errorf("a loop begins there, and the marker may stand before it: it goes on from %#x%s", at, j.lineText(at))
 		}
 	}
-	return j.afterCopy(loops)
+	err := j.afterCopy(loops)
+	if j.refuses(variable.DoubtAfterCopy, err != nil) {
+		return err
+	}
+	return nil
+}
+
+func (j *judge) refuses(d variable.Doubt, is bool) bool {
+	if is {
+		j.doubts |= d
+	}
+	return is && !variable.Trusting
 }
 
 // maxJumps bounds the jumps to one place that are looked at; compilers make few.

@@ -44,28 +44,33 @@ func (u *unitInfo) entries(e *dwarf.Entry) (all []entry, viewed bool, err error)
 }
 
 // contradicted reports whether what a list says at the marker is not what it says of where that is come to from.
-func (fr *Frame) contradicted(e *dwarf.Entry) bool {
+func (fr *Frame) contradicted(e *dwarf.Entry, refuses func(Doubt, bool) bool) bool {
 	list, viewed, err := fr.unit.entries(e)
 	if err != nil || len(list) == 0 {
 		return false
 	}
 	if len(list) > maxHistory {
-		return true
+		return refuses(DoubtDisagrees, true)
 	}
 	h := history{list: list, viewed: viewed, ways: fr.ways}
-	return h.contradicted(fr.pc, fr.views)
+	returns, disagrees := h.contradictions(fr.pc, fr.views)
+	a, b := refuses(DoubtReturns, returns), refuses(DoubtDisagrees, disagrees)
+	return a || b
 }
 
 // contradicted does that for the views of an address.
 func (h *history) contradicted(pc uint64, views [2]int) bool {
+	a, b := h.contradictions(pc, views)
+	return a || b
+}
+
+func (h *history) contradictions(pc uint64, views [2]int) (returns, disagrees bool) {
 	list := h.list
 	first, last := h.at(point{address: pc, view: views[0]}), h.at(point{address: pc, view: views[1]})
 	if first < 0 || last < 0 {
-		return false
+		return false, false
 	}
-	if h.returns(first) || h.returns(last) {
-		return true
-	}
+	returns = h.returns(first) || h.returns(last)
 	known := map[int]bool{first: true, last: true}
 	looks := 0
 	for work := []int{first, last}; len(work) > 0; {
@@ -89,10 +94,10 @@ func (h *history) contradicted(pc uint64, views [2]int) bool {
 			return agrees
 		})
 		if !agrees {
-			return true
+			return returns, true
 		}
 	}
-	return false
+	return returns, false
 }
 
 const (

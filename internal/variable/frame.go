@@ -107,14 +107,27 @@ func (fr *Frame) variable(e *dwarf.Entry, name string) Variable {
 var errAgain = unavailable("its function may have begun again without a call, which gcc does not say of parameters")
 
 func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
-	if fr.again && e.Tag == dwarf.TagFormalParameter {
+	var doubts Doubt
+	l := fr.doubted(e, t, &doubts)
+	l.Doubts = doubts
+	return l
+}
+
+func (fr *Frame) doubted(e *dwarf.Entry, t *Type, doubts *Doubt) Location {
+	refuses := func(d Doubt, is bool) bool {
+		if is {
+			*doubts |= d
+		}
+		return is && !Trusting
+	}
+	if refuses(DoubtAgain, fr.again && e.Tag == dwarf.TagFormalParameter) {
 		return nowhere(errAgain)
 	}
-	if fr.fallback(e) {
+	if refuses(DoubtFallback, fr.fallback(e)) {
 		return nowhere(errFallback)
 	}
 	told := func(expr []byte, first bool) bool { return fr.told(e, expr, first) }
-	at := point{fr.pc, fr.views[0], fr.join, fr.own, told}
+	at := point{fr.pc, fr.views[0], fr.join, fr.own, told, doubts}
 	expr, err := fr.unit.expression(e, dwarf.AttrLocation, at)
 	if err == nil && fr.views[1] != fr.views[0] {
 		// Other statements are on the marker's line, one of which may assign it.
@@ -127,20 +140,20 @@ func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
 	if err != nil {
 		return nowhere(unavailable("%w", err))
 	}
-	if expr != nil && fr.ways != nil && (fr.moved(e, expr) || fr.contradicted(e)) {
+	if expr != nil && fr.ways != nil && (refuses(DoubtMoved, fr.moved(e, expr)) || fr.contradicted(e, refuses)) {
 		return nowhere(errContradiction)
 	}
 	if expr != nil {
 		l := fr.locate(expr)
-		if !fr.unit.isGo && !fr.unit.isGCC && t.Class != Pointer && l.ofStack() {
+		if refuses(DoubtSpilled, !fr.unit.isGo && !fr.unit.isGCC && t.Class != Pointer && l.ofStack()) {
 			return nowhere(errSpilled)
 		}
-		if n, ok := register(expr); ok && !fr.unit.isGo && !fr.unit.isGCC && e.Tag == dwarf.TagVariable && fr.counters>>n&1 != 0 {
+		if n, ok := register(expr); refuses(DoubtCounter, ok && !fr.unit.isGo && !fr.unit.isGCC && e.Tag == dwarf.TagVariable && fr.counters>>n&1 != 0) {
 			return nowhere(errCounter)
 		}
 		return l
 	}
-	if expr == nil && fr.ways != nil && fr.once(e) {
+	if refuses(DoubtOnce, expr == nil && fr.ways != nil && fr.once(e)) {
 		return nowhere(errOnce)
 	}
 	switch c := fr.unit.attribute(e, dwarf.AttrConstValue).(type) {

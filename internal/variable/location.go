@@ -41,6 +41,8 @@ type Location struct {
 	Err     error
 	// Text says it for people: "register rdi", "stack cfa-24", "optimized out".
 	Text string
+	// Doubts are the checks that would refuse it: see Trusting.
+	Doubts Doubt
 }
 
 // Piece is a part of a variable, Size bytes of it.

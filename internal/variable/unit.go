@@ -59,7 +59,8 @@ type point struct {
 	join    bool
 	own     bool // an instruction is there that nothing but the marker left
 	// told reports whether what begins at the address is there already; nil for yes.
-	told func(expr []byte, first bool) bool
+	told   func(expr []byte, first bool) bool
+	doubts *Doubt
 }
 
 // NoView is the view of an address of which nothing but the address is known.
@@ -230,10 +231,27 @@ func (u *unitInfo) certain(n entry, first bool, seen views, pc point) []byte {
 	case seen.Buffer != nil && pc.view == NoView && n.from.view > 0:
 		return []byte{opEither} // which of the address's statements the marker is, is not known
 	case pc.own && !(pc.join && constant(n.expr)):
-	case (seen.Buffer == nil || pc.join) && constant(n.expr):
-		return []byte{opEither}
+	case pc.join && constant(n.expr):
+		if pc.doubts != nil {
+			*pc.doubts |= DoubtJoin
+		}
+		if !Trusting || pc.doubts == nil {
+			return []byte{opEither}
+		}
+	case seen.Buffer == nil && constant(n.expr):
+		if pc.doubts != nil {
+			*pc.doubts |= DoubtConstant
+		}
+		if !Trusting || pc.doubts == nil {
+			return []byte{opEither}
+		}
 	case seen.Buffer == nil && !u.isGCC && pc.told != nil && !pc.told(n.expr, first):
-		return []byte{opEither}
+		if pc.doubts != nil {
+			*pc.doubts |= DoubtAhead
+		}
+		if !Trusting || pc.doubts == nil {
+			return []byte{opEither}
+		}
 	}
 	return n.expr
 }
