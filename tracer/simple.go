@@ -79,11 +79,13 @@ func withVars(markers []*Marker, vars []string, all bool) ([]*Marker, error) {
 	found := slices.Repeat([]error{errUnknown}, len(vars))
 	var out []*Marker
 	simple := false
+	var r resolver
+	defer r.close()
 	for _, m := range markers {
 		if m.Simple != nil {
 			simple = true
 			var err error
-			if m, err = m.resolve(vars, found); err != nil {
+			if m, err = r.resolve(m, vars, found); err != nil {
 				return nil, err
 			}
 		}
