@@ -27,7 +27,6 @@ import (
 var (
 	randomPrograms = flag.Int("programs", 4, "how many programs TestRandomPrograms makes")
 	randomSeed     = flag.Uint64("seed", 1, "the seed of the first program of TestRandomPrograms")
-	randomTrust    = flag.Bool("trust", false, "judge each check that refuses a value of the debugging information")
 	randomVerbose  = flag.Bool("wrong", false, "print wrong values")
 )
 
@@ -35,7 +34,6 @@ var (
 // that the same programs print without optimization.
 func TestRandomPrograms(t *testing.T) {
 	peer.Need(t, "gcc", "g++", "clang", "clang++")
-	variable.Trusting = *randomTrust
 	include, err := filepath.Abs("../include")
 	if err != nil {
 		t.Fatal(err)

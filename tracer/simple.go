@@ -56,6 +56,8 @@ type SimplePlace struct {
 	// Emulated says that the kernel does what the instruction does, where it otherwise executes
 	// it elsewhere with a trap behind it: a hit then costs some ten times more.
 	Emulated bool
+	// Compiler is the source of the variables' values: it wrote where each of them is. "" when it is not known.
+	Compiler string
 	// Variables are those of the marker, in its order, and behind them the others in scope.
 	Variables []SimpleVariable
 	Err       error // of a place that was refused

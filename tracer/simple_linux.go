@@ -183,9 +183,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 		}
 		var frame *variable.Frame
 		if p.Scope != nil {
-			frame = variable.At(s.info, p.Scope, variable.Point{
-				Address: p.Marker, Views: p.Views, Probe: p.Address, Line: r.Line, Again: p.Again, Join: p.Join, Own: p.Own, Ahead: p.Ahead, Ways: p.Ways, Counters: p.Counters,
-			})
+			frame = variable.At(s.info, p.Scope, variable.Point{Position: p.At, Probe: p.Address, Line: r.Line})
 		}
 		frames, reasons = append(frames, frame), append(reasons, noScope(&p))
 		m.Sites = append(m.Sites, site)
@@ -279,8 +277,11 @@ func simpleVariable(v variable.Variable) SimpleVariable {
 	return out
 }
 
-// named notes the functions that a place is in.
+// named notes the functions that a place is in, and their compiler.
 func (p *SimplePlace) named(info *debuginfo.File, code *debuginfo.Scope) {
+	if code != nil {
+		p.Compiler = code.Compiler()
+	}
 	for code != nil {
 		fn := code.Function()
 		if fn == nil {

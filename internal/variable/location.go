@@ -41,8 +41,6 @@ type Location struct {
 	Err     error
 	// Text says it for people: "register rdi", "stack cfa-24", "optimized out".
 	Text string
-	// Doubts are the checks that would refuse it: see Trusting.
-	Doubts Doubt
 }
 
 // Piece is a part of a variable, Size bytes of it.
@@ -58,20 +56,6 @@ func nowhere(err error) Location {
 	}
 	return Location{Err: err, Text: text}
 }
-
-// ofStack reports whether a value is computed of the stack's address, and of nothing that is loaded.
-func (l *Location) ofStack() bool {
-	stack := false
-	for _, s := range l.Program {
-		if s.Op == fetch.Deref {
-			return false
-		}
-		stack = stack || s.Op == fetch.Register && s.Arg == stackPointer
-	}
-	return l.Kind == Value && stack
-}
-
-const stackPointer = 7 // AMD64 ABI, figure 3.36
 
 // Part returns size bytes of what a location has, from an offset.
 func (l *Location) Part(offset, size int64) Location {
