@@ -1,11 +1,11 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,65 +26,62 @@ import (
 
 var (
 	randomPrograms = flag.Int("programs", 4, "how many programs TestRandomPrograms makes")
-	randomSeed     = flag.Uint64("seed", 1, "the seed of the first program of TestRandomPrograms")
-	randomVerbose  = flag.Bool("wrong", false, "print wrong values")
+	randomSeed     = flag.Uint64("seed", 1, "the seed of its first program")
+	randomVerbose  = flag.Bool("wrong", false, "print each variable with a wrong value, and each marker with wrong hits")
 )
 
-// TestRandomPrograms compares the values that waymark reads of optimized programs with those
-// that the same programs print without optimization.
+// TestRandomPrograms compares the values that the debugging information of random programs has at their markers
+// with those that the same programs print without optimization. Without optimization none is
+// wrong. With it, values are as good as the compiler's debugging information:
+//
+//	go test ./e2e -run TestRandomPrograms -v -programs 500 -seed 1001
 func TestRandomPrograms(t *testing.T) {
 	peer.Need(t, "gcc", "g++", "clang", "clang++")
 	include, err := filepath.Abs("../include")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var builds []string // by compiler and level
 	sums := map[string]*randomTally{}
+	for _, compiler := range []string{"gcc", "clang"} {
+		for _, level := range []string{"-O0", "-O1", "-O2", "-O3"} {
+			builds = append(builds, compiler+" "+level)
+			sums[compiler+" "+level] = &randomTally{}
+		}
+	}
 	made := 0
-	for i := range *randomPrograms {
-		seed := *randomSeed + uint64(i)
-		cplusplus := seed%5 == 0
-		p := randomBuild{dir: t.TempDir(), cplusplus: cplusplus, seed: seed, include: include}
-		if !p.write(t) {
+	for i := range uint64(*randomPrograms) {
+		p := randomBuild{dir: t.TempDir(), include: include, seed: *randomSeed + i, cplusplus: (*randomSeed+i)%5 == 0}
+		if !p.print(t) {
 			continue
 		}
 		made++
-		for _, compiler := range []string{"gcc", "clang"} {
-			for _, level := range []string{"-O0", "-O1", "-O2", "-O3"} {
-				key := compiler + " " + level
-				if sums[key] == nil {
-					sums[key] = &randomTally{}
-				}
-				if err := p.compare(compiler, level, sums[key]); err != nil {
-					t.Errorf("seed %d: %s %s: %v", seed, compiler, level, err)
-				}
+		for _, build := range builds {
+			if err := p.compare(build, sums[build]); err != nil {
+				t.Errorf("seed %d: %s: %v", p.seed, build, err)
 			}
 		}
 		_ = os.RemoveAll(p.dir)
-		if made%20 == 0 {
-			fmt.Fprintf(os.Stderr, "%s: %d programs of seeds %d to %d\n", time.Now().Format("15:04:05"), made, *randomSeed, seed)
-			if data, err := json.Marshal(sums); err == nil && *randomTrust {
-				_ = os.WriteFile(fmt.Sprintf("/tmp/random.%d.json", *randomSeed), data, 0o600)
-			}
-		}
 	}
 	t.Logf("%d programs of seeds %d to %d", made, *randomSeed, *randomSeed+uint64(*randomPrograms)-1)
-	for _, key := range []string{"gcc -O0", "gcc -O1", "gcc -O2", "gcc -O3", "clang -O0", "clang -O1", "clang -O2", "clang -O3"} {
-		if s := sums[key]; s != nil {
-			t.Logf("%s: %+v", key, *s)
+	for _, build := range builds {
+		s := sums[build]
+		t.Logf("%-8s %6d right values, %5d wrong, %6d missing; %4d variables at places always right, %3d not; %4d markers with the right hits, %2d not",
+			build, s.right, s.wrong, s.missing, s.sound, s.unsound, s.counted, s.miscounted)
+		if strings.HasSuffix(build, "-O0") && (s.wrong > 0 || s.right < 9*s.missing) {
+			t.Errorf("%s: %d right values, %d wrong, %d missing; want none wrong and few missing", build, s.right, s.wrong, s.missing)
 		}
 	}
 }
 
 // randomTally is what there is of some builds.
 type randomTally struct {
-	Right, Wrong, Missing int // values
-	Places, Refused       int
-	Reasons               map[string]int
-	Counted, Miscounted   int                // markers whose passes are known
-	ByMask                map[uint32]*[4]int // by checks: right and wrong values, right and wrong variables at places
-	CountMask             map[uint32]*[2]int // by checks: markers counted right and wrong
+	right, wrong, missing int // values
+	sound, unsound        int // variables at places, of which all values are right or some are wrong
+	counted, miscounted   int // markers that all have a place, by whether they are passed as often as they should
 }
 
+// randomBuild is a program, and what it prints.
 type randomBuild struct {
 	dir, include string
 	cplusplus    bool
@@ -93,24 +90,38 @@ type randomBuild struct {
 }
 
 func (p *randomBuild) source() string {
-	return filepath.Join(p.dir, map[bool]string{false: "r.c", true: "r.cc"}[p.cplusplus])
+	if p.cplusplus {
+		return "r.cc"
+	}
+	return "r.c"
 }
 
-// write writes the program and has it print its values; false when it passes no marker or too many, or
-// does what C leaves undefined.
-func (p *randomBuild) write(t *testing.T) bool {
+// compile runs one of the compilers.
+func (p *randomBuild) compile(compiler string, args ...string) error {
+	if p.cplusplus {
+		compiler = map[string]string{"gcc": "g++", "clang": "clang++"}[compiler]
+	}
+	cmd := exec.Command(compiler, append([]string{"-w", "-I" + p.include, p.source()}, args...)...)
+	cmd.Dir = p.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+}
+
+// print has the program print its values; false when it passes no marker or too many, or when its
+// behavior is undefined.
+func (p *randomBuild) print(t *testing.T) bool {
 	t.Helper()
-	if err := os.WriteFile(p.source(), []byte(randomProgram(p.seed, p.cplusplus)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(p.dir, p.source()), []byte(randomProgram(p.seed, p.cplusplus)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	printing := filepath.Join(p.dir, "printing")
-	args := []string{"-w", "-O0", "-DPRINT", "-I../include", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-o", printing, p.source()}
-	if out, err := exec.Command(map[bool]string{false: "gcc", true: "g++"}[p.cplusplus], args...).CombinedOutput(); err != nil {
-		t.Fatalf("seed %d: %v\n%s", p.seed, err, out)
+	if err := p.compile("gcc", "-O0", "-DPRINT", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-o", "printing"); err != nil {
+		t.Fatalf("seed %d: %v", p.seed, err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, printing).Output()
+	out, err := exec.CommandContext(ctx, filepath.Join(p.dir, "printing")).Output()
 	if err != nil {
 		return false
 	}
@@ -122,21 +133,19 @@ func (p *randomBuild) write(t *testing.T) bool {
 	return len(p.truth) > 0
 }
 
-// randomVariable is one of a marker at a place.
-type randomVariable struct {
-	program fetch.Program
-	size    int64
-	doubts  variable.Doubt
-	err     error
-	right   int
-	wrong   int
-}
-
 // randomPlace is a place of a marker.
 type randomPlace struct {
 	marker    string
-	doubts    variable.Doubt
 	variables []randomVariable
+}
+
+// randomVariable is a variable at a place.
+type randomVariable struct {
+	name         string
+	program      fetch.Program
+	size         int64
+	err          error
+	right, wrong int
 }
 
 // randomHit is one pass of a place.
@@ -147,29 +156,19 @@ type randomHit struct {
 }
 
 // compare builds, runs, and compares.
-func (p *randomBuild) compare(compiler, level string, sum *randomTally) error {
+func (p *randomBuild) compare(build string, sum *randomTally) error {
+	compiler, level, _ := strings.Cut(build, " ")
+	if err := p.compile(compiler, "-g", level, "-fno-pie", "-no-pie", "-o", "program"); err != nil {
+		return err
+	}
 	file := filepath.Join(p.dir, "program")
-	command := map[string]string{"gcc": "gcc", "clang": "clang"}[compiler]
-	if p.cplusplus {
-		command = map[string]string{"gcc": "g++", "clang": "clang++"}[compiler]
-	}
-	args := []string{"-w", "-g", level, "-fno-pie", "-no-pie", "-I" + p.include, "-o", file, filepath.Base(p.source())}
-	cmd := exec.Command(command, args...)
-	cmd.Dir = p.dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
 	at, refused, err := randomPlaces(file)
 	if err != nil {
 		return err
 	}
-	var addresses []uint64
-	for a := range at {
-		addresses = append(addresses, a)
-	}
 	hits := map[string][]randomHit{}
 	s := &stopper{}
-	err = s.run(file, addresses, func(address uint64) {
+	err = s.run(file, slices.Collect(maps.Keys(at)), func(address uint64) {
 		for _, pl := range at[address] {
 			h := randomHit{place: pl, values: make([]int64, len(pl.variables)), errs: make([]error, len(pl.variables))}
 			for i := range pl.variables {
@@ -184,55 +183,30 @@ func (p *randomBuild) compare(compiler, level string, sum *randomTally) error {
 	if err != nil {
 		return err
 	}
-	if sum.ByMask == nil {
-		sum.ByMask, sum.CountMask = map[uint32]*[4]int{}, map[uint32]*[2]int{}
-	}
-	for _, pls := range at {
-		sum.Places += len(pls)
-	}
-	masks := map[string]variable.Doubt{}
-	for _, pls := range at {
-		for _, pl := range pls {
-			masks[pl.marker] |= pl.doubts
-		}
-	}
-	for _, n := range refused {
-		sum.Refused += n
-	}
 	for name, truth := range p.truth {
 		got := hits[name]
-		if refused[name] > 0 {
-			continue
-		}
-		mask := uint32(masks[name])
-		if sum.CountMask[mask] == nil {
-			sum.CountMask[mask] = &[2]int{}
-		}
-		if len(got) != len(truth) {
-			sum.Miscounted++
-			sum.CountMask[mask][1]++
+		switch {
+		case refused[name]: // its hits are some of those
+		case len(got) != len(truth):
+			sum.miscounted++
 			if *randomVerbose {
-				fmt.Printf("seed %d %s %s: %s: %d hits, want %d, doubts %#x\n", p.seed, compiler, level, name, len(got), len(truth), mask)
+				fmt.Printf("seed %d %s: %s: %d hits, want %d\n", p.seed, build, name, len(got), len(truth))
 			}
-			continue
-		}
-		sum.Counted++
-		sum.CountMask[mask][0]++
-		for i := range got {
-			p.same(compiler, level, &got[i], truth[i], sum)
+		default:
+			sum.counted++
+			for i := range got {
+				p.same(build, &got[i], truth[i], sum)
+			}
 		}
 	}
-	for _, pls := range at {
-		for _, pl := range pls {
-			for i := range pl.variables {
-				v := &pl.variables[i]
-				if v.right+v.wrong == 0 {
-					continue
-				}
-				if m := sum.ByMask[uint32(v.doubts|pl.doubts)]; v.wrong > 0 {
-					m[3]++
-				} else {
-					m[2]++
+	for _, all := range at {
+		for _, pl := range all {
+			for _, v := range pl.variables {
+				switch {
+				case v.wrong > 0:
+					sum.unsound++
+				case v.right > 0:
+					sum.sound++
 				}
 			}
 		}
@@ -240,119 +214,102 @@ func (p *randomBuild) compare(compiler, level string, sum *randomTally) error {
 	return nil
 }
 
-func (p *randomBuild) same(compiler, level string, h *randomHit, truth []string, sum *randomTally) {
+// same compares the values of one pass.
+func (p *randomBuild) same(build string, h *randomHit, truth []string, sum *randomTally) {
 	for i := range h.values {
 		v := &h.place.variables[i]
 		if h.errs[i] != nil {
-			sum.Missing++
-			if sum.Reasons == nil {
-				sum.Reasons = map[string]int{}
-			}
-			sum.Reasons[fmt.Sprint(h.errs[i])]++
+			sum.missing++
 			continue
 		}
 		want, err := strconv.ParseInt(truth[i], 10, 64)
 		if err != nil {
-			u, _ := strconv.ParseUint(truth[i], 10, 64)
-			want = int64(u)
+			above, _ := strconv.ParseUint(truth[i], 10, 64)
+			want = int64(above)
 		}
-		unused := 64 - 8*v.size
-		mask := uint32(v.doubts | h.place.doubts)
-		if sum.ByMask[mask] == nil {
-			sum.ByMask[mask] = &[4]int{}
-		}
-		if h.values[i]<<unused == want<<unused {
-			sum.Right++
+		if unused := 64 - 8*v.size; h.values[i]<<unused == want<<unused {
+			sum.right++
 			v.right++
-			sum.ByMask[mask][0]++
 			continue
 		}
-		sum.Wrong++
-		sum.ByMask[mask][1]++
+		sum.wrong++
 		if v.wrong++; v.wrong == 1 && *randomVerbose {
-			fmt.Printf("seed %d %s %s: %s: value %d is %d, want %s, doubts %#x\n", p.seed, compiler, level, h.place.marker, i, h.values[i], truth[i], mask)
+			fmt.Printf("seed %d %s: %s: %s is %d, want %s\n", p.seed, build, h.place.marker, v.name, h.values[i], truth[i])
 		}
 	}
 }
 
-// randomPlaces returns the places of a file's markers by address, and how many each marker has that are refused.
-func randomPlaces(file string) (at map[uint64][]*randomPlace, refused map[string]int, err error) {
-	data, err := os.ReadFile(file)
+// randomPlaces returns the places of a file's markers by address, and the markers that are refused at some.
+func randomPlaces(file string) (at map[uint64][]*randomPlace, refused map[string]bool, err error) {
+	f, err := os.Open(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	records, _, err := simplesection.Read(file)
+	defer f.Close()
+	records, problems, err := simplesection.Read(file)
+	if err = errors.Join(append(problems, err)...); err != nil {
+		return nil, nil, err
+	}
+	raw, err := sdt.ReadSection(file, simplesection.Section, simplesection.MaxSize)
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := debuginfo.Open(bytes.NewReader(data), file)
+	info, err := debuginfo.Open(f, file)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer info.Close()
-	raw, err := randomRecords(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	at, refused = map[uint64][]*randomPlace{}, map[string]int{}
+	at, refused = map[uint64][]*randomPlace{}, map[string]bool{}
 	err = debuginfo.Guard(func() error {
 		section, err := info.Section(simplesection.AddressSection)
 		if err != nil {
 			return err
 		}
-		all, err := simplesection.ParseAddresses(section, raw)
+		addresses, err := simplesection.ParseAddresses(section, raw)
 		if err != nil {
 			return err
 		}
 		marks := make([]place.Mark, len(records))
 		for i, r := range records {
 			marks[i] = place.Mark{File: r.File, Line: r.Line}
-			for _, a := range all {
+			for _, a := range addresses {
 				if a.Record == r {
 					marks[i].At = append(marks[i].At, place.Address{Address: a.Address, Size: a.Size})
 				}
 			}
 		}
 		found, err := place.Find(info, marks)
-		if err != nil {
-			return err
-		}
-		for i, r := range records {
-			refused[r.Name] += len(found[i].Refused)
+		for i := range found {
+			r := &records[i]
+			refused[r.Name] = len(found[i].Refused) > 0
 			for _, p := range found[i].Places {
-				pl := &randomPlace{marker: r.Name, doubts: p.Doubts}
+				pl := &randomPlace{marker: r.Name}
 				for _, name := range simplesection.Split(r.Variables) {
 					pl.variables = append(pl.variables, randomLookup(info, &p, r.Line, name))
 				}
 				at[p.Address] = append(at[p.Address], pl)
 			}
 		}
-		return nil
+		return err
 	})
 	return at, refused, err
 }
 
 func randomLookup(info *debuginfo.File, p *place.Place, line int, name string) randomVariable {
+	out := randomVariable{name: name, err: p.NoScope}
 	if p.Scope == nil {
-		return randomVariable{err: p.NoScope}
+		return out
 	}
-	fr := variable.At(info, p.Scope, variable.Point{Address: p.Marker, Views: p.Views, Probe: p.Address, Line: line, Again: p.Again, Join: p.Join, Own: p.Own, Ahead: p.Ahead, Counters: p.Counters, Ways: p.Ways})
-	v := fr.Lookup(name)
-	out := randomVariable{err: v.Err}
-	whole, _, _ := strings.Cut(name, ".")
-	out.doubts = fr.Lookup(whole).Doubts
-	if readings := v.Readings(0); v.Err == nil {
-		out.program, out.err = readings[0].Number, readings[0].Err
-		if v.Type != nil {
-			out.size = v.Type.Size
-		}
+	v := variable.At(info, p.Scope, variable.Point{Position: p.At, Probe: p.Address, Line: line}).Lookup(name)
+	if out.err = v.Err; v.Err != nil {
+		return out
 	}
-	if out.err == nil && (out.program == nil || !slices.Contains([]int64{1, 2, 4, 8}, out.size)) {
+	r := v.Readings(0)[0]
+	if out.err = r.Err; r.Err != nil {
+		return out
+	}
+	if out.program, out.size = r.Number, v.Type.Size; r.Number == nil {
 		out.err = fmt.Errorf("%s is no number", name)
 	}
 	return out
-}
-
-func randomRecords(file string) ([]byte, error) {
-	return sdt.ReadSection(file, simplesection.Section, simplesection.MaxSize)
 }
