@@ -139,7 +139,8 @@ func (c *cursor) decode(r *Reader) (err error) {
 				time, line = r.converter.Monotonic(ticks), r.converter.Line()
 			}
 			last = max(last, time)
-			heads[n] = Head{last, c.context.goroutine, uint32(at), uint16(words), uint16(number)}
+			h := &heads[n] // field by field: a composite would be put together elsewhere, which is slower than all the rest
+			h.Monotonic, h.Goroutine, h.at, h.words, h.Event = last, c.context.goroutine, uint32(at), uint16(words), uint16(number)
 			n++
 		}
 		at += size
