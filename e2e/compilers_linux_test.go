@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
@@ -91,7 +91,7 @@ func TestMixedTypes(t *testing.T) {
 			}
 			continue
 		}
-		if f.KindOf(v) == field.Float64 { // of a float32 too
+		if f.KindOf(v) == event.Float64 { // of a float32 too
 			if n, err := parseFloat(number, 64); err != nil || math.Float64frombits(v.Bits) != n {
 				t.Errorf("%s: got %v", lines[i], math.Float64frombits(v.Bits))
 			}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
@@ -201,7 +201,7 @@ func checkEvents(t *testing.T, events []*tracer.Event, passes int) {
 			if want := texts[name+" "+f.Name]; want != string(v.Text) {
 				t.Errorf("waymark: %s %s is %q, want %q", name, f.Name, v.Text, want)
 			}
-			if f.Kind == field.Invalid {
+			if f.Kind == event.Invalid {
 				t.Errorf("waymark: %s %s has no kind", name, f.Name)
 			}
 		}

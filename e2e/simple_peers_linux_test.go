@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/debugfile"
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/variable"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -68,11 +68,11 @@ func canonical(f *tracer.Field, v *tracer.Value) string {
 	kind := f.KindOf(v)
 	switch {
 	case v.Err != nil:
-		if f.Kind == field.String && !errors.Is(v.Err, variable.ErrOptimized) && strings.Contains(v.Err.Error(), "could not be read") {
+		if f.Kind == event.String && !errors.Is(v.Err, variable.ErrOptimized) && strings.Contains(v.Err.Error(), "could not be read") {
 			return "nil" // text at address 0
 		}
 		return "-"
-	case f.Elem != field.Invalid:
+	case f.Elem != event.Invalid:
 		var words []string
 		size := f.Elem.Size()
 		for at := 0; at+size <= len(v.Text); at += size {
@@ -90,7 +90,7 @@ func canonical(f *tracer.Field, v *tracer.Value) string {
 		return "text " + hex.EncodeToString(v.Text)
 	case kind.IsFloat():
 		n := math.Float64frombits(v.Bits)
-		if kind == field.Float32 {
+		if kind == event.Float32 {
 			n = float64(math.Float32frombits(uint32(v.Bits)))
 		}
 		var b [8]byte
@@ -98,9 +98,9 @@ func canonical(f *tracer.Field, v *tracer.Value) string {
 			b[i] = byte(math.Float64bits(n) >> (8 * i))
 		}
 		return "float " + hex.EncodeToString(b[:])
-	case kind == field.Pointer && v.Bits == 0:
+	case kind == event.Pointer && v.Bits == 0:
 		return "nil"
-	case kind == field.Pointer:
+	case kind == event.Pointer:
 		return "pointer"
 	case kind.Signed():
 		return fmt.Sprint(int64(v.Bits))

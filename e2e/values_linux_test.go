@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -56,10 +56,10 @@ func hits(t *testing.T, path, patterns string, change func(*tracer.Marker)) (lin
 // sameValue reports whether a field's value is the number that the program printed.
 func sameValue(f *tracer.Field, v *tracer.Value, printed string) bool {
 	switch f.KindOf(v) {
-	case field.Float32:
+	case event.Float32:
 		n, err := parseFloat(printed, 32)
 		return err == nil && (math.Float32bits(float32(n)) == uint32(v.Bits) || n != n && math.IsNaN(float64(math.Float32frombits(uint32(v.Bits)))))
-	case field.Float64:
+	case event.Float64:
 		n, err := parseFloat(printed, 64)
 		return err == nil && (math.Float64bits(n) == v.Bits || n != n && math.IsNaN(math.Float64frombits(v.Bits)))
 	}

@@ -3,7 +3,6 @@ package marker
 import (
 	"errors"
 
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/patch"
 	"github.com/waymark-trace/waymark/internal/point"
 )
@@ -19,13 +18,13 @@ var (
 // Arm makes the marker call its probes. Calls nest: three calls need three of Disarm.
 func (m *Marker) Arm() error {
 	if m.magic != [2]uint64{magic0, magic1} {
-		return field.Wrap("arming", point.NotMade("marker", nil))
+		return point.Wrap("arming", point.NotMade("marker", nil))
 	}
 	s := m.stateOf()
 	s.arming.Lock()
 	defer s.arming.Unlock()
 	if err := s.Arm(&m.armed); err != nil {
-		return field.Wrap("arming "+m.quoted(), err)
+		return point.Wrap("arming "+m.quoted(), err)
 	}
 	s.arms++
 	return nil
@@ -42,5 +41,5 @@ func (m *Marker) Disarm() error {
 			return nil
 		}
 	}
-	return field.Wrap("disarming "+m.quoted(), ErrNotArmed)
+	return point.Wrap("disarming "+m.quoted(), ErrNotArmed)
 }

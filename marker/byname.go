@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/point"
 )
 
@@ -32,11 +32,11 @@ func Register(name, format string, fn func(*Event), data any) (*Probe, error) {
 	if fn == nil {
 		return nil, errors.New(doing + ": the function is nil")
 	}
-	if _, _, err := field.ParseName(name); err != nil {
-		return nil, field.Wrap(doing, err)
+	if _, _, err := event.ParseName(name); err != nil {
+		return nil, point.Wrap(doing, err)
 	}
-	if _, err := field.ParseFormat(format); err != nil {
-		return nil, field.Wrap(doing, err)
+	if _, err := event.ParseFormat(format); err != nil {
+		return nil, point.Wrap(doing, err)
 	}
 	known.refresh()
 	known.Lock()
@@ -45,7 +45,7 @@ func Register(name, format string, fn func(*Event), data any) (*Probe, error) {
 	n := known.name(name)
 	for _, m := range n.markers {
 		if err := p.byName.fits(m); err != nil {
-			return nil, field.Wrap("registering a probe", err)
+			return nil, point.Wrap("registering a probe", err)
 		}
 	}
 	n.probes = append(n.probes, p)
@@ -64,15 +64,15 @@ var ErrFormat = errors.New("the formats differ")
 // fits reports whether a marker can call the probe.
 func (b *byName) fits(m *Marker) error {
 	if b.format != "" && b.format != m.format {
-		return field.Wrap(m.quoted()+" has format "+strconv.Quote(m.format)+", the probe "+strconv.Quote(b.format), ErrFormat)
+		return point.Wrap(m.quoted()+" has format "+strconv.Quote(m.format)+", the probe "+strconv.Quote(b.format), ErrFormat)
 	}
 	if s := m.loaded(); s != nil {
 		if d := s.declared.Load(); d != nil && d.err != nil {
 			return d.err
 		}
 	}
-	if _, err := field.ParseFormat(m.format); err != nil {
-		return field.Wrap(m.quoted(), err)
+	if _, err := event.ParseFormat(m.format); err != nil {
+		return point.Wrap(m.quoted(), err)
 	}
 	return nil
 }

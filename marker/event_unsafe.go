@@ -3,7 +3,7 @@ package marker
 import (
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/point"
 )
@@ -91,30 +91,30 @@ func (e *Event) set(i int, p unsafe.Pointer) {
 	v := &e.args[i]
 	v.kind = e.declared.kinds[i]
 	switch v.kind {
-	case field.Bool, field.Uint8:
+	case event.Bool, event.Uint8:
 		v.bits = uint64(*(*uint8)(p))
-	case field.Int8:
+	case event.Int8:
 		v.bits = uint64(*(*int8)(p))
-	case field.Int16:
+	case event.Int16:
 		v.bits = uint64(*(*int16)(p))
-	case field.Uint16:
+	case event.Uint16:
 		v.bits = uint64(*(*uint16)(p))
-	case field.Int32:
+	case event.Int32:
 		v.bits = uint64(*(*int32)(p))
-	case field.Uint32, field.Float32:
+	case event.Uint32, event.Float32:
 		v.bits = uint64(*(*uint32)(p))
-	case field.Int64, field.Uint64, field.Float64:
+	case event.Int64, event.Uint64, event.Float64:
 		v.bits = *(*uint64)(p)
-	case field.Int:
+	case event.Int:
 		v.bits = uint64(*(*int)(p))
-	case field.Uint, field.Uintptr:
+	case event.Uint, event.Uintptr:
 		v.bits = uint64(*(*uint)(p))
-	case field.Pointer:
+	case event.Pointer:
 		v.data = *(*unsafe.Pointer)(p)
-	case field.String:
+	case event.String:
 		s := *(*string)(p)
 		v.data, v.bits = unsafe.Pointer(unsafe.StringData(s)), uint64(len(s))
-	case field.Bytes:
+	case event.Bytes:
 		s := *(*[]byte)(p)
 		v.data, v.bits = unsafe.Pointer(unsafe.SliceData(s)), uint64(len(s))
 	}

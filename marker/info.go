@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/point"
 )
 
@@ -75,12 +75,12 @@ func (m *Marker) Info() Info {
 			return i
 		}
 	}
-	verbs, err := field.ParseFormat(m.format)
+	verbs, err := event.ParseFormat(m.format)
 	if err == nil {
-		_, _, err = field.ParseName(m.name)
+		_, _, err = event.ParseName(m.name)
 	}
 	if err != nil {
-		i.Err = field.Wrap(m.quoted(), err)
+		i.Err = point.Wrap(m.quoted(), err)
 	}
 	for _, v := range verbs {
 		i.Fields = append(i.Fields, Field{Name: v.Name, Verb: v.Text})

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/point"
 )
 
@@ -65,7 +64,7 @@ func (m *Marker) register(s *state, fn unsafe.Pointer) (*Probe, error) {
 		return nil, errors.New("registering a probe of " + m.quoted() + ": the function is nil")
 	}
 	if err := s.declared.Load().err; err != nil {
-		return nil, field.Wrap("registering a probe", err)
+		return nil, point.Wrap("registering a probe", err)
 	}
 	p := &Probe{}
 	p.connect(s, &point.Probe{Point: m.quoted(), Func: point.Func(fn)})

@@ -1,7 +1,7 @@
 package marker
 
 import (
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/point"
 )
 
@@ -27,7 +27,7 @@ func (m *Marker) recordable() point.Recordable {
 }
 
 func (m *Marker) fieldNames() (names []string, err error) {
-	verbs, err := field.ParseFormat(m.format)
+	verbs, err := event.ParseFormat(m.format)
 	for _, v := range verbs {
 		names = append(names, v.Name)
 	}

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/point"
 	"github.com/waymark-trace/waymark/internal/problem"
 )
@@ -81,7 +80,7 @@ func (r *registry) addLocked(m *Marker) (problems []error, added []*Marker) {
 	}
 	for _, p := range n.probes {
 		if err := p.byName.fits(m); err != nil {
-			problems = append(problems, field.Wrap("connecting a pending probe", err))
+			problems = append(problems, point.Wrap("connecting a pending probe", err))
 			continue
 		}
 		p.byName.connect(p, m)
@@ -164,7 +163,7 @@ func Arm(name string) error {
 	known.Lock()
 	defer known.Unlock()
 	if n = known.names[name]; n == nil || len(n.markers) == 0 && len(n.probes) == 0 {
-		return field.Wrap("arming marker "+strconv.Quote(name), ErrUnknown)
+		return point.Wrap("arming marker "+strconv.Quote(name), ErrUnknown)
 	}
 	for i, m := range n.markers {
 		if err := m.armNamed(); err != nil {
@@ -184,7 +183,7 @@ func Disarm(name string) error {
 	defer known.Unlock()
 	n := known.names[name]
 	if n == nil || n.arms == 0 {
-		return field.Wrap("disarming marker "+strconv.Quote(name), ErrNotArmed)
+		return point.Wrap("disarming marker "+strconv.Quote(name), ErrNotArmed)
 	}
 	n.arms--
 	for _, m := range n.markers {
@@ -199,7 +198,7 @@ func Disarm(name string) error {
 func (m *Marker) armNamed() error {
 	s := m.stateOf()
 	if err := s.Arm(&m.armed); err != nil {
-		return field.Wrap("arming "+m.quoted(), err)
+		return point.Wrap("arming "+m.quoted(), err)
 	}
 	s.named++
 	return nil

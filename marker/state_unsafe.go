@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/point"
 	"github.com/waymark-trace/waymark/internal/problem"
 )
@@ -28,8 +28,8 @@ type state struct {
 
 // declaration is what a marker's name, format and argument types come to.
 type declaration struct {
-	verbs   []field.Verb
-	kinds   []field.Kind
+	verbs   []event.Verb
+	kinds   []event.Kind
 	offsets []uintptr // in the record
 	fields  []Field
 	err     error // what is wrong with it
@@ -43,15 +43,15 @@ func declare(m *Marker, fn reflect.Type) *declaration {
 	}
 	d.offsets = point.Offsets(fn)
 	for i := range fn.NumIn() {
-		d.kinds = append(d.kinds, field.KindOf(fn.In(i)))
+		d.kinds = append(d.kinds, event.KindOf(fn.In(i)))
 	}
-	if _, _, err := field.ParseName(m.name); err != nil {
-		d.err = field.Wrap(m.quoted(), err)
+	if _, _, err := event.ParseName(m.name); err != nil {
+		d.err = point.Wrap(m.quoted(), err)
 		return d
 	}
-	verbs, err := field.Check(m.format, d.kinds)
+	verbs, err := event.Check(m.format, d.kinds)
 	if err != nil {
-		d.err = field.Wrap(m.quoted(), err)
+		d.err = point.Wrap(m.quoted(), err)
 		return d
 	}
 	d.verbs = verbs

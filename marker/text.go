@@ -5,12 +5,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // appendFormat prints values by a format that field.ParseFormat took apart into verbs. It is
 // not package fmt because importing that makes a program allocate at its start.
-func appendFormat(b []byte, format string, verbs []field.Verb, values []Value) []byte {
+func appendFormat(b []byte, format string, verbs []event.Verb, values []Value) []byte {
 	for i := 0; i < len(format); {
 		switch {
 		case format[i] != '%':
@@ -74,7 +74,7 @@ const maxWidth = 1 << 10
 
 // appendVerb prints one value as C's printf would: a verb and a kind that do not go together
 // were refused when the format was checked, but for %v, which prints everything.
-func appendVerb(b []byte, verb field.Verb, v Value) []byte {
+func appendVerb(b []byte, verb event.Verb, v Value) []byte {
 	s := parseSpec(verb.Text)
 	var room [64]byte
 	text, numeric := s.text(room[:0], verb.Char, v)
@@ -115,7 +115,7 @@ func appendRepeat(b []byte, c byte, n int) []byte {
 // text returns a value without its padding, and whether zeros may pad it.
 func (s *spec) text(b []byte, char byte, v Value) (text []byte, numeric bool) {
 	switch {
-	case v.kind == field.Bool:
+	case v.kind == event.Bool:
 		return strconv.AppendBool(b, v.Bool()), false
 	case v.kind.HasLength():
 		return s.bytes(b, char, v), false
@@ -131,7 +131,7 @@ func (s *spec) text(b []byte, char byte, v Value) (text []byte, numeric bool) {
 func (s *spec) integer(b []byte, char byte, v Value) []byte {
 	base, prefix := 10, false
 	switch {
-	case char == 'p' || v.kind == field.Pointer:
+	case char == 'p' || v.kind == event.Pointer:
 		base, prefix = 16, true
 	case char == 'x' || char == 'X':
 		base, prefix = 16, s.alt
@@ -177,7 +177,7 @@ func upper(c byte) byte {
 
 func (s *spec) float(b []byte, char byte, v Value) []byte {
 	bits := 64
-	if v.kind == field.Float32 {
+	if v.kind == event.Float32 {
 		bits = 32
 	}
 	precision := s.precision
@@ -199,7 +199,7 @@ func (s *spec) float(b []byte, char byte, v Value) []byte {
 
 func (s *spec) bytes(b []byte, char byte, v Value) []byte {
 	var text []byte
-	if v.kind == field.Bytes {
+	if v.kind == event.Bytes {
 		text = v.Bytes()
 	} else {
 		text = []byte(v.Text())

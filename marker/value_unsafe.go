@@ -5,22 +5,22 @@ import (
 	"reflect"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Value is one argument of an [Event]: a value of a basic type, without an allocation.
 type Value struct {
-	kind field.Kind
+	kind event.Kind
 	bits uint64         // a number, or the length of what data points to
 	data unsafe.Pointer // of a string, a []byte or a pointer
 }
 
 var reflectKinds = [...]reflect.Kind{
-	field.Invalid: reflect.Invalid, field.Bool: reflect.Bool,
-	field.Int: reflect.Int, field.Int8: reflect.Int8, field.Int16: reflect.Int16, field.Int32: reflect.Int32, field.Int64: reflect.Int64,
-	field.Uint: reflect.Uint, field.Uint8: reflect.Uint8, field.Uint16: reflect.Uint16, field.Uint32: reflect.Uint32, field.Uint64: reflect.Uint64,
-	field.Uintptr: reflect.Uintptr, field.Float32: reflect.Float32, field.Float64: reflect.Float64,
-	field.String: reflect.String, field.Bytes: reflect.Slice, field.Pointer: reflect.UnsafePointer,
+	event.Invalid: reflect.Invalid, event.Bool: reflect.Bool,
+	event.Int: reflect.Int, event.Int8: reflect.Int8, event.Int16: reflect.Int16, event.Int32: reflect.Int32, event.Int64: reflect.Int64,
+	event.Uint: reflect.Uint, event.Uint8: reflect.Uint8, event.Uint16: reflect.Uint16, event.Uint32: reflect.Uint32, event.Uint64: reflect.Uint64,
+	event.Uintptr: reflect.Uintptr, event.Float32: reflect.Float32, event.Float64: reflect.Float64,
+	event.String: reflect.String, event.Bytes: reflect.Slice, event.Pointer: reflect.UnsafePointer,
 }
 
 // Kind returns the kind of the argument's type; reflect.Slice is a []byte.
@@ -37,7 +37,7 @@ func (v Value) Int() int64 {
 // Uint returns an integer or the address in a pointer; 0 for what is neither.
 func (v Value) Uint() uint64 {
 	switch {
-	case v.kind == field.Pointer:
+	case v.kind == event.Pointer:
 		return uint64(uintptr(v.data))
 	case v.kind.IsInteger():
 		return v.bits
@@ -48,23 +48,23 @@ func (v Value) Uint() uint64 {
 // Float returns a float; 0 for what is none.
 func (v Value) Float() float64 {
 	switch v.kind {
-	case field.Float32:
+	case event.Float32:
 		return float64(math.Float32frombits(uint32(v.bits)))
-	case field.Float64:
+	case event.Float64:
 		return math.Float64frombits(v.bits)
 	}
 	return 0
 }
 
 // Bool returns a bool; false for what is none.
-func (v Value) Bool() bool { return v.kind == field.Bool && v.bits != 0 }
+func (v Value) Bool() bool { return v.kind == event.Bool && v.bits != 0 }
 
 // Text returns a string, or a copy of a []byte as one; "" for what is neither.
 func (v Value) Text() string {
 	switch v.kind {
-	case field.String:
+	case event.String:
 		return unsafe.String((*byte)(v.data), int(v.bits))
-	case field.Bytes:
+	case event.Bytes:
 		return string(v.Bytes())
 	}
 	return ""
@@ -73,7 +73,7 @@ func (v Value) Text() string {
 // Bytes returns a []byte, which is the caller's of Mark: neither change it nor keep it. It
 // is nil for what is none.
 func (v Value) Bytes() []byte {
-	if v.kind != field.Bytes {
+	if v.kind != event.Bytes {
 		return nil
 	}
 	return unsafe.Slice((*byte)(v.data), int(v.bits))
@@ -82,43 +82,43 @@ func (v Value) Bytes() []byte {
 // Any returns the value as its basic type, allocating where it must; a []byte is not copied.
 func (v Value) Any() any {
 	switch v.kind {
-	case field.Bool:
+	case event.Bool:
 		return v.Bool()
-	case field.Int:
+	case event.Int:
 		return int(v.bits)
-	case field.Int8:
+	case event.Int8:
 		return int8(v.bits)
-	case field.Int16:
+	case event.Int16:
 		return int16(v.bits)
-	case field.Int32:
+	case event.Int32:
 		return int32(v.bits)
-	case field.Int64:
+	case event.Int64:
 		return int64(v.bits)
-	case field.Uint:
+	case event.Uint:
 		return uint(v.bits)
-	case field.Uint8:
+	case event.Uint8:
 		return uint8(v.bits)
-	case field.Uint16:
+	case event.Uint16:
 		return uint16(v.bits)
-	case field.Uint32:
+	case event.Uint32:
 		return uint32(v.bits)
-	case field.Uint64:
+	case event.Uint64:
 		return v.bits
-	case field.Uintptr:
+	case event.Uintptr:
 		return uintptr(v.bits)
-	case field.Float32:
+	case event.Float32:
 		return math.Float32frombits(uint32(v.bits))
-	case field.Float64:
+	case event.Float64:
 		return v.Float()
-	case field.String:
+	case event.String:
 		return v.Text()
-	case field.Bytes:
+	case event.Bytes:
 		return v.Bytes()
-	case field.Pointer:
+	case event.Pointer:
 		return v.data
 	}
 	return nil
 }
 
 // String returns the value as %v prints it.
-func (v Value) String() string { return string(appendVerb(nil, field.Verb{Text: "%v", Char: 'v'}, v)) }
+func (v Value) String() string { return string(appendVerb(nil, event.Verb{Text: "%v", Char: 'v'}, v)) }

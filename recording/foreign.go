@@ -2,7 +2,7 @@ package recording
 
 import (
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -35,28 +35,28 @@ func isLength(fields []ctf.Field, i int) bool {
 }
 
 // kindOf returns the kind of a basic type, field.Invalid for others.
-func kindOf(t ctf.Type) field.Kind {
+func kindOf(t ctf.Type) event.Kind {
 	switch t := t.(type) {
 	case *ctf.Integer:
 		if t.Signed {
-			return field.Int64
+			return event.Int64
 		}
-		return field.Uint64
+		return event.Uint64
 	case *ctf.Enum:
-		return field.Invalid
+		return event.Invalid
 	case *ctf.Float:
 		if t.Size == 32 {
-			return field.Float32
+			return event.Float32
 		}
-		return field.Float64
+		return event.Float64
 	}
 	switch v := (ctf.Value{Type: t}); {
 	case v.IsText():
-		return field.String
+		return event.String
 	case v.IsBytes():
-		return field.Bytes
+		return event.Bytes
 	}
-	return field.Invalid
+	return event.Invalid
 }
 
 func verbOf(t ctf.Type) string {
@@ -88,11 +88,11 @@ func (c *class) foreign(e *Event) {
 			v := tracer.Value{Bits: raw.Bits}
 			nested := (*ctf.Value)(nil)
 			switch k := kindOf(raw.Type); k {
-			case field.Invalid:
+			case event.Invalid:
 				nested = raw
-			case field.String, field.Bytes:
+			case event.String, event.Bytes:
 				text := raw.Text
-				if k == field.String { // an array of characters is filled up
+				if k == event.String { // an array of characters is filled up
 					text = untilNUL(text)
 				}
 				v = tracer.Value{Text: text, Len: len(text)}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -29,11 +29,11 @@ func (f form) types(name string, of *tracer.Field) []ctf.Field {
 	case f.matter == cut:
 		return one(&ctf.Struct{Fields: append(counted("begin", elemOf(f.kind)),
 			ctf.Field{Name: "size", Type: &ctf.Integer{Size: 64, Signed: true}})})
-	case f.kind == field.String && f.matter == plain:
+	case f.kind == event.String && f.matter == plain:
 		return one(&ctf.String{})
 	case f.kind.HasLength():
 		return counted(name, elemOf(f.kind))
-	case f.kind == field.Bool:
+	case f.kind == event.Bool:
 		return one(boolType)
 	case f.kind.IsFloat():
 		return one(&ctf.Float{Size: 8 * f.kind.Size()})
@@ -41,8 +41,8 @@ func (f form) types(name string, of *tracer.Field) []ctf.Field {
 	return one(&ctf.Integer{Size: 8 * f.kind.Size(), Signed: f.kind.Signed(), Base: base(f.kind, of.Verb)})
 }
 
-func elemOf(k field.Kind) ctf.Type {
-	if k == field.String {
+func elemOf(k event.Kind) ctf.Type {
+	if k == event.String {
 		return charType
 	}
 	return byteType
@@ -55,8 +55,8 @@ func counted(name string, elem ctf.Type) []ctf.Field {
 }
 
 // base is in which a number should be shown.
-func base(k field.Kind, verb string) int {
-	if k == field.Pointer || k == field.Uintptr {
+func base(k event.Kind, verb string) int {
+	if k == event.Pointer || k == event.Uintptr {
 		return 16
 	}
 	switch {
@@ -81,7 +81,7 @@ func (k *kind) values(to []ctf.Value, e *tracer.Event) []ctf.Value {
 			to = append(to, ctf.Value{Elems: []ctf.Value{{Text: reason(&e.Marker.Fields[i], v)}}})
 		case f.matter == cut:
 			to = append(to, ctf.Value{Elems: []ctf.Value{{Bits: uint64(len(v.Text))}, {Text: v.Text}, {Bits: uint64(int64(v.Len))}}})
-		case f.kind == field.String && f.matter == plain:
+		case f.kind == event.String && f.matter == plain:
 			to = append(to, ctf.Value{Text: v.Text})
 		case f.kind.HasLength():
 			to = append(to, ctf.Value{Bits: uint64(len(v.Text))}, ctf.Value{Text: v.Text})
@@ -93,7 +93,7 @@ func (k *kind) values(to []ctf.Value, e *tracer.Event) []ctf.Value {
 }
 
 // narrow keeps what a value of the kind has, which is what events should hold anyway.
-func narrow(bits uint64, k field.Kind) uint64 {
+func narrow(bits uint64, k event.Kind) uint64 {
 	shift := 64 - 8*k.Size()
 	if k.Signed() {
 		return uint64(int64(bits<<shift) >> shift)

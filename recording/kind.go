@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -21,7 +21,7 @@ type kind struct {
 
 // form is how a value is written: its kind, and what is the matter with it.
 type form struct {
-	kind   field.Kind
+	kind   event.Kind
 	matter matter
 }
 
@@ -43,13 +43,13 @@ var errKinds = errors.New("too many kinds of events")
 func formOf(f *tracer.Field, v *tracer.Value) form {
 	k := f.KindOf(v)
 	switch {
-	case v.Err != nil || f.Unavailable != nil || k == field.Invalid || int(k) > int(field.Pointer):
-		return form{field.Invalid, missing}
+	case v.Err != nil || f.Unavailable != nil || k == event.Invalid || int(k) > int(event.Pointer):
+		return form{event.Invalid, missing}
 	case !k.HasLength():
 		return form{k, plain}
 	case v.Len != len(v.Text):
 		return form{k, cut}
-	case k == field.String && bytes.IndexByte(v.Text, 0) >= 0:
+	case k == event.String && bytes.IndexByte(v.Text, 0) >= 0:
 		return form{k, withNUL}
 	}
 	return form{k, plain}
@@ -80,7 +80,7 @@ func (c *Channel) kind(e *tracer.Event) (*kind, error) {
 	c.events++
 	k = &kind{marker: e.Marker, key: string(c.key)}
 	for i := range fields {
-		k.forms = append(k.forms, form{field.Kind(c.key[2*i]), matter(c.key[2*i+1])})
+		k.forms = append(k.forms, form{event.Kind(c.key[2*i]), matter(c.key[2*i+1])})
 	}
 	payload, names := &ctf.Struct{}, newNames(fields, k.forms)
 	for i, f := range k.forms {
@@ -110,10 +110,10 @@ type description struct {
 type fieldDescription struct {
 	Name string     `json:"name"`
 	Type string     `json:"type,omitempty"`
-	Kind field.Kind `json:"kind,omitzero"` // the field's, whatever a value's is
+	Kind event.Kind `json:"kind,omitzero"` // the field's, whatever a value's is
 	Verb string     `json:"verb,omitempty"`
 	// As is the kind of the value when it is another one.
-	As field.Kind `json:"as,omitzero"`
+	As event.Kind `json:"as,omitzero"`
 }
 
 // describedAs is the name in the environment of what describes a kind of events.

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -28,7 +28,7 @@ type plan struct {
 
 // place is where one field lies.
 type place struct {
-	kind         field.Kind
+	kind         event.Kind
 	offset, size int
 	reason       []byte // why there is no value, where there is none: a string of CTF
 }
@@ -78,7 +78,7 @@ func (c *PackedChannel) plan(m *tracer.Marker) (*plan, error) {
 }
 
 // isMissing reports whether no event has a value for the field.
-func isMissing(f *tracer.Field) bool { return f.Kind == field.Invalid || f.Unavailable != nil }
+func isMissing(f *tracer.Field) bool { return f.Kind == event.Invalid || f.Unavailable != nil }
 
 // alignmentFor returns the smallest alignment, in bytes, that brings a field which follows end bytes to offset; 0 when
 // there is none that an event has.
@@ -118,7 +118,7 @@ func (p *plan) measure(args, behind []byte) (size int, err error) {
 // text returns a text and what is behind it.
 func (f *place) text(args, behind []byte) (t text, _ []byte, err error) {
 	word := f.size / 2
-	if f.kind == field.Bytes {
+	if f.kind == event.Bytes {
 		word = f.size / 3
 	}
 	kept, length := number(args[f.offset:], word), number(args[f.offset+word:], word)
@@ -129,7 +129,7 @@ func (f *place) text(args, behind []byte) (t text, _ []byte, err error) {
 	switch {
 	case kept < length:
 		t.matter = cut
-	case f.kind == field.String && bytes.IndexByte(t.kept, 0) >= 0:
+	case f.kind == event.String && bytes.IndexByte(t.kept, 0) >= 0:
 		t.matter = withNUL
 	}
 	return t, behind[kept:], nil
@@ -144,11 +144,11 @@ func number(b []byte, size int) uint64 {
 }
 
 // extra is what a text takes besides its bytes: its length, that of the whole, or a NUL.
-func (t *text) extra(k field.Kind) int {
+func (t *text) extra(k event.Kind) int {
 	switch {
 	case t.matter == cut:
 		return 4 + 8
-	case k == field.String && t.matter == plain:
+	case k == event.String && t.matter == plain:
 		return 1
 	}
 	return 4
@@ -169,7 +169,7 @@ func (p *plan) finish(b []byte, n int, args []byte) int {
 		}
 		t := &texts[0]
 		texts = texts[1:]
-		if f.kind == field.String && t.matter == plain {
+		if f.kind == event.String && t.matter == plain {
 			to = to[copy(to, t.kept):]
 			to[0], to = 0, to[1:]
 			continue
@@ -208,7 +208,7 @@ func (c *PackedChannel) newKind(p *plan) (*ctf.EventClass, error) {
 	for i := range fields {
 		forms[i] = form{fields[i].Kind, plain}
 		if isMissing(&fields[i]) {
-			forms[i] = form{field.Invalid, missing}
+			forms[i] = form{event.Invalid, missing}
 		} else if fields[i].Kind.HasLength() {
 			forms[i].matter, texts = texts[0].matter, texts[1:]
 		}

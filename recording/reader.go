@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -190,7 +190,7 @@ func ownClass(t *ctf.Trace, e *ctf.EventClass) *class {
 	for _, fd := range d.Fields {
 		f := tracer.Field{Name: fd.Name, Type: fd.Type, Kind: fd.Kind, Verb: fd.Verb}
 		k := fd.Kind
-		if fd.As != field.Invalid {
+		if fd.As != event.Invalid {
 			k = fd.As
 		}
 		form, used := formIn(e.Payload.Fields[at:], k)
@@ -208,20 +208,20 @@ func ownClass(t *ctf.Trace, e *ctf.EventClass) *class {
 }
 
 // formIn returns the form that a value of a kind has in the next fields, and how many of them it is.
-func formIn(fields []ctf.Field, k field.Kind) (form, int) {
+func formIn(fields []ctf.Field, k event.Kind) (form, int) {
 	if len(fields) == 0 {
 		return form{}, 0
 	}
 	switch t := fields[0].Type.(type) {
 	case *ctf.Struct:
 		if len(t.Fields) == 1 && t.Fields[0].Name == "unavailable" {
-			return form{field.Invalid, missing}, 1
+			return form{event.Invalid, missing}, 1
 		}
 		if len(t.Fields) == 3 && k.HasLength() {
 			return form{k, cut}, 1
 		}
 	case *ctf.String:
-		if k == field.String {
+		if k == event.String {
 			return form{k, plain}, 1
 		}
 	case *ctf.Integer, *ctf.Enum, *ctf.Float:
@@ -230,7 +230,7 @@ func formIn(fields []ctf.Field, k field.Kind) (form, int) {
 				return form{k, withNUL}, 2
 			}
 		}
-		if !k.HasLength() && k != field.Invalid && int(k) <= int(field.Pointer) {
+		if !k.HasLength() && k != event.Invalid && int(k) <= int(event.Pointer) {
 			return form{k, plain}, 1
 		}
 	}
@@ -242,7 +242,7 @@ func (c *class) own(e *Event) {
 	elems := e.Raw.Payload.Elems
 	for i, f := range c.forms {
 		v, raw := tracer.Value{}, &elems[0]
-		if f.matter == withNUL || f.matter == plain && f.kind == field.Bytes {
+		if f.matter == withNUL || f.matter == plain && f.kind == event.Bytes {
 			raw, elems = &elems[1], elems[1:]
 		}
 		elems = elems[1:]

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
@@ -22,12 +22,12 @@ import (
 // all is a marker with a field of every kind.
 func all() *tracer.Marker {
 	m := &tracer.Marker{Provider: "http", Name: "all:kinds", Format: "b %t s %s", Typed: true}
-	for k := field.Bool; k <= field.Pointer; k++ {
+	for k := event.Bool; k <= event.Pointer; k++ {
 		name := strings.NewReplacer("[]", "", ".", "").Replace(k.String())
 		m.Fields = append(m.Fields, tracer.Field{Name: name, Type: k.String(), Kind: k})
 	}
 	m.Fields[2].Verb = "%x"
-	m.Fields = append(m.Fields, tracer.Field{Name: "string_length", Type: "int", Kind: field.Int}, tracer.Field{Name: "no-word", Kind: field.String})
+	m.Fields = append(m.Fields, tracer.Field{Name: "string_length", Type: "int", Kind: event.Int}, tracer.Field{Name: "no-word", Kind: event.String})
 	return m
 }
 
@@ -38,7 +38,7 @@ func values(m *tracer.Marker, bits uint64, text string) []tracer.Value {
 		switch size := f.Kind.Size(); {
 		case f.Kind.HasLength():
 			v = tracer.Value{Text: []byte(text), Len: len(text)}
-		case f.Kind == field.Bool:
+		case f.Kind == event.Bool:
 			v.Bits &= 1
 		case size < 8 && f.Kind.Signed():
 			v.Bits = uint64(int64(bits<<(64-8*size)) >> (64 - 8*size))
@@ -95,7 +95,7 @@ func TestRoundTrip(t *testing.T) {
 	bad[3], bad[14] = tracer.Value{Err: errors.New("memory could not be read")}, tracer.Value{Err: errors.New("event is too short")}
 	record(bad, 14)
 	other := values(m, 1<<63, "x")
-	other[4].Kind = field.Uint64 // a site that passes what the field's kind cannot hold
+	other[4].Kind = event.Uint64 // a site that passes what the field's kind cannot hold
 	record(other, 15)
 	late := want[0] // after later ones of its CPU
 	late.Monotonic = 12

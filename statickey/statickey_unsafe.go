@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/patch"
 	"github.com/waymark-trace/waymark/internal/point"
@@ -71,13 +70,13 @@ func (k *Key) Enable() error {
 	for {
 		old := atomic.LoadUint32(&k.armed)
 		if old>>16 == 0xffff {
-			return field.Wrap("enabling key "+strconv.Quote(k.name), ErrTooOften)
+			return point.Wrap("enabling key "+strconv.Quote(k.name), ErrTooOften)
 		}
 		if atomic.CompareAndSwapUint32(&k.armed, old, old+point.OneArm) {
 			used.Add(k)
 			if err := patch.Set(&k.armed); err != nil {
 				k.undo(-point.OneArm)
-				return field.Wrap("enabling key "+strconv.Quote(k.name), err)
+				return point.Wrap("enabling key "+strconv.Quote(k.name), err)
 			}
 			return nil
 		}
@@ -89,12 +88,12 @@ func (k *Key) Disable() error {
 	for {
 		old := atomic.LoadUint32(&k.armed)
 		if old>>16 == 0 {
-			return field.Wrap("disabling key "+strconv.Quote(k.name), ErrNotEnabled)
+			return point.Wrap("disabling key "+strconv.Quote(k.name), ErrNotEnabled)
 		}
 		if atomic.CompareAndSwapUint32(&k.armed, old, old-point.OneArm) {
 			if err := patch.Set(&k.armed); err != nil {
 				k.undo(point.OneArm)
-				return field.Wrap("disabling key "+strconv.Quote(k.name), err)
+				return point.Wrap("disabling key "+strconv.Quote(k.name), err)
 			}
 			return nil
 		}

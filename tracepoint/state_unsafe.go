@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/point"
 )
 
@@ -60,7 +60,7 @@ func (m *Tracepoint) declare(fn reflect.Type) *declaration {
 	for i := range fn.NumIn() {
 		t := fn.In(i)
 		a := point.Argument{Name: names[i], Type: t.String(), Kind: kindOf(t), Offset: offsets[i]}
-		if a.Kind == field.Invalid {
+		if a.Kind == event.Invalid {
 			a.Unavailable = noun(t.Kind()) + " is not recorded"
 		}
 		d.arguments = append(d.arguments, a)
@@ -71,19 +71,19 @@ func (m *Tracepoint) declare(fn reflect.Type) *declaration {
 // fieldNames returns what the arguments are called. With an error, which says what is wrong with that or with the
 // tracepoint's own name, they are called by their numbers.
 func (m *Tracepoint) fieldNames() ([]string, error) {
-	_, _, err := field.ParseName(m.name)
+	_, _, err := event.ParseName(m.name)
 	arity := int(m.arity)
 	switch n := len(m.fields); {
 	case err != nil || n == 0:
 	case n != arity:
 		err = errors.New("it names " + strconv.Itoa(n) + " of " + strconv.Itoa(arity) + " arguments")
 	default:
-		if err = field.CheckNames(m.fields); err == nil {
+		if err = event.CheckNames(m.fields); err == nil {
 			return m.fields, nil
 		}
 	}
 	if err != nil {
-		err = field.Wrap(m.quoted(), err)
+		err = point.Wrap(m.quoted(), err)
 	}
 	return unnamed(arity), err
 }
@@ -98,12 +98,12 @@ func unnamed(arity int) []string {
 
 // kindOf returns as what an argument is recorded: of what is an address to the machine, that address; field.Invalid for
 // what has parts, or is one thing now and another one then.
-func kindOf(t reflect.Type) field.Kind {
+func kindOf(t reflect.Type) event.Kind {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Chan, reflect.Map, reflect.Func:
-		return field.Pointer
+		return event.Pointer
 	}
-	return field.KindOf(t)
+	return event.KindOf(t)
 }
 
 // noun says what is not recorded.

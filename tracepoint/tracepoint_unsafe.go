@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/point"
 )
@@ -61,11 +60,11 @@ func (m *Tracepoint) register(s *state, fn unsafe.Pointer) (*Probe, error) {
 		return nil, errors.New("registering a probe of " + m.quoted() + ": the function is nil")
 	}
 	if err := s.declared.Load().err; err != nil {
-		return nil, field.Wrap("registering a probe", err)
+		return nil, point.Wrap("registering a probe", err)
 	}
 	p := &Probe{point.Probe{Point: m.quoted(), Func: point.Func(fn), Arms: &m.armed}}
 	if err := s.Connect(&p.p); err != nil {
-		return nil, field.Wrap("registering a probe of "+m.quoted(), err)
+		return nil, point.Wrap("registering a probe of "+m.quoted(), err)
 	}
 	return p, nil
 }

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
 )
@@ -149,7 +149,7 @@ func (p *probe) operand(raw *bpf.Raw, f *Field) Value {
 		return Value{Err: p.errs[i]}
 	}
 	o := &ops[i]
-	var own field.Kind
+	var own event.Kind
 	if k := operandKind(o); !f.given && !holds(f.Kind, k) {
 		own = k
 	}
@@ -170,7 +170,7 @@ func (p *probe) operand(raw *bpf.Raw, f *Field) Value {
 
 // widen turns a float32 into a float64 for a field of those, which other sites pass.
 func widen(o *sdt.Operand, f *Field, bits uint64) uint64 {
-	if o.Float && o.Size == 4 && f.Kind == field.Float64 {
+	if o.Float && o.Size == 4 && f.Kind == event.Float64 {
 		return math.Float64bits(float64(math.Float32frombits(uint32(bits))))
 	}
 	return bits

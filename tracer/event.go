@@ -3,7 +3,7 @@ package tracer
 import (
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Event is one hit of one marker. It belongs to the caller.
@@ -27,7 +27,7 @@ type Event struct {
 type Value struct {
 	// Kind is field.Invalid unless the field's kind cannot hold the value: the sites of one
 	// marker can pass different types, such as int64 and uint64, that have none in common.
-	Kind field.Kind
+	Kind event.Kind
 	// Bits holds integers (extended to 64 bits by sign), booleans, pointers and raw float bits.
 	Bits uint64
 	// Text holds the bytes of a string or []byte, cut to the option's limit.
@@ -41,8 +41,8 @@ type Value struct {
 }
 
 // KindOf returns the kind of a value of the field.
-func (f *Field) KindOf(v *Value) field.Kind {
-	if v.Kind != field.Invalid {
+func (f *Field) KindOf(v *Value) event.Kind {
+	if v.Kind != event.Invalid {
 		return v.Kind
 	}
 	return f.Kind

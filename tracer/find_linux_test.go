@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 func fullNames(markers []*Marker) []string {
@@ -44,8 +44,8 @@ func TestFind(t *testing.T) {
 				if m.Name != "args" {
 					continue
 				}
-				want := []field.Kind{field.Int32, field.Uint8, field.Int8, field.Int32, field.Int32, field.Int16, field.Int32, field.Int64}
-				var got []field.Kind
+				want := []event.Kind{event.Int32, event.Uint8, event.Int8, event.Int32, event.Int32, event.Int16, event.Int32, event.Int64}
+				var got []event.Kind
 				for _, f := range m.Fields {
 					got = append(got, f.Kind)
 				}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/tracefs"
 )
 
@@ -89,23 +89,23 @@ func recordMarker(r *tracefs.Record) *Marker {
 	return m
 }
 
-func recordKind(f *tracefs.RecordField) field.Kind {
+func recordKind(f *tracefs.RecordField) event.Kind {
 	switch {
 	case f.IsText():
-		return field.String
+		return event.String
 	case strings.Contains(f.Type, "["):
-		return field.Bytes
+		return event.Bytes
 	case f.Type == "bool":
-		return field.Bool
+		return event.Bool
 	case strings.HasSuffix(f.Type, "*"):
-		return field.Pointer
+		return event.Pointer
 	}
-	for _, k := range []field.Kind{field.Int8, field.Int16, field.Int32, field.Int64, field.Uint8, field.Uint16, field.Uint32, field.Uint64} {
+	for _, k := range []event.Kind{event.Int8, event.Int16, event.Int32, event.Int64, event.Uint8, event.Uint16, event.Uint32, event.Uint64} {
 		if k.Size() == f.Size && k.Signed() == f.Signed {
 			return k
 		}
 	}
-	return field.Bytes
+	return event.Bytes
 }
 
 func recordPoint(r *tracefs.Record) bpf.Tracepoint {
@@ -144,7 +144,7 @@ func (t *tracepoints) next(ctx context.Context) (*Event, error) {
 }
 
 // recordValue reads a field of a record, or what a field that is located elsewhere has there.
-func recordValue(f *tracefs.RecordField, k field.Kind, record, located []byte, missing bool) Value {
+func recordValue(f *tracefs.RecordField, k event.Kind, record, located []byte, missing bool) Value {
 	b := record[f.Offset : f.Offset+f.Size]
 	length := f.Size
 	if f.Located() {
@@ -157,7 +157,7 @@ func recordValue(f *tracefs.RecordField, k field.Kind, record, located []byte, m
 	if !k.HasLength() {
 		return Value{Bits: extend(word(b), f.Size, k.Signed())}
 	}
-	if k == field.String {
+	if k == event.String {
 		if i := bytes.IndexByte(b, 0); i >= 0 {
 			b, length = b[:i], i
 		}

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/field"
 )
 
 // Key is what hits have in common that are counted together. A Counter returns the same *Key
@@ -32,11 +32,11 @@ var builtin = map[string]struct {
 	source bpf.Source
 	Field
 }{
-	"pid":       {bpf.FromPID, Field{Name: "pid", Type: "int", Kind: field.Int}},
-	"tid":       {bpf.FromTID, Field{Name: "tid", Type: "int", Kind: field.Int}},
-	"comm":      {bpf.FromComm, Field{Name: "comm", Type: "string", Kind: field.String}},
-	"cpu":       {bpf.FromCPU, Field{Name: "cpu", Type: "int", Kind: field.Int}},
-	"goroutine": {bpf.FromGoroutine, Field{Name: "goroutine", Type: "int64", Kind: field.Int64}},
+	"pid":       {bpf.FromPID, Field{Name: "pid", Type: "int", Kind: event.Int}},
+	"tid":       {bpf.FromTID, Field{Name: "tid", Type: "int", Kind: event.Int}},
+	"comm":      {bpf.FromComm, Field{Name: "comm", Type: "string", Kind: event.String}},
+	"cpu":       {bpf.FromCPU, Field{Name: "cpu", Type: "int", Kind: event.Int}},
+	"goroutine": {bpf.FromGoroutine, Field{Name: "goroutine", Type: "int64", Kind: event.Int64}},
 }
 
 // fieldIndex returns which field a name means: one of that name, or argN for the N-th. It is

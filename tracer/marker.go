@@ -3,7 +3,7 @@ package tracer
 import (
 	"debug/elf"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
@@ -58,11 +58,11 @@ func (m *Marker) Counters(pid int) ([]uint16, error) { return m.counters(pid) }
 type Field struct {
 	Name string
 	Type string // Go type for Go markers; for others the operand's, such as "int32"
-	Kind field.Kind
+	Kind event.Kind
 	Verb string // how the format wants it printed, "" for the kind's own way
 	// Elem says that it is an array or a slice, as []byte, and what its elements are;
 	// field.Invalid for others.
-	Elem field.Kind
+	Elem event.Kind
 	// Names are what the values of an enumeration, or of such elements, are called.
 	Names map[int64]string
 	// Unavailable is the reason why no event has a value for it, nil when they do.

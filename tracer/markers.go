@@ -3,8 +3,8 @@ package tracer
 import (
 	"fmt"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
 )
@@ -115,39 +115,39 @@ func operandFields(f *File, sites []sdt.Site) []Field {
 }
 
 // operandKind is what an operand's size, sign and form say.
-func operandKind(o *sdt.Operand) field.Kind {
+func operandKind(o *sdt.Operand) event.Kind {
 	type form struct {
 		size          int
 		signed, float bool
 	}
 	switch (form{o.Size, o.Signed, o.Float}) {
 	case form{1, true, false}:
-		return field.Int8
+		return event.Int8
 	case form{2, true, false}:
-		return field.Int16
+		return event.Int16
 	case form{4, true, false}:
-		return field.Int32
+		return event.Int32
 	case form{8, true, false}:
-		return field.Int64
+		return event.Int64
 	case form{1, false, false}:
-		return field.Uint8
+		return event.Uint8
 	case form{2, false, false}:
-		return field.Uint16
+		return event.Uint16
 	case form{4, false, false}:
-		return field.Uint32
+		return event.Uint32
 	}
 	if o.Float && o.Size == 4 {
-		return field.Float32
+		return event.Float32
 	}
 	if o.Float && o.Size == 8 {
-		return field.Float64
+		return event.Float64
 	}
-	return field.Uint64
+	return event.Uint64
 }
 
 // holds reports whether a field of kind a holds all values of kind b. Kinds of operands are
 // integers of a size and floating-point numbers.
-func holds(a, b field.Kind) bool {
+func holds(a, b event.Kind) bool {
 	switch {
 	case a.IsFloat() || b.IsFloat():
 		return a.IsFloat() && b.IsFloat() && a.Size() >= b.Size()
@@ -159,14 +159,14 @@ func holds(a, b field.Kind) bool {
 
 // commonKind is the smallest kind that holds values of both, for arguments that differ from
 // site to site. Where there is none, values say their own: Value.Kind.
-func commonKind(a, b field.Kind) field.Kind {
+func commonKind(a, b event.Kind) event.Kind {
 	switch {
 	case a == b:
 		return a
 	case a.IsFloat() && b.IsFloat():
-		return field.Float64
+		return event.Float64
 	case a.IsFloat() || b.IsFloat():
-		return field.Uint64
+		return event.Uint64
 	case a.Signed() == b.Signed():
 		if a.Size() > b.Size() {
 			return a
@@ -182,9 +182,9 @@ func commonKind(a, b field.Kind) field.Kind {
 	}
 	switch unsigned.Size() {
 	case 1:
-		return field.Int16
+		return event.Int16
 	case 2:
-		return field.Int32
+		return event.Int32
 	}
-	return field.Int64
+	return event.Int64
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
 )
@@ -39,12 +39,12 @@ func TestMarkersOfOperands(t *testing.T) {
 	}, nil)
 	want := map[string][]Field{
 		"none": nil,
-		"late": {{Name: "arg1", Type: "float32", Kind: field.Float32, Operand: 1}}, // of the one site that has it
+		"late": {{Name: "arg1", Type: "float32", Kind: event.Float32, Operand: 1}}, // of the one site that has it
 		"many": {
-			{Name: "arg1", Type: "int64", Kind: field.Int64, Operand: 1},
-			{Name: "arg2", Type: "uint64", Kind: field.Uint64, Operand: 2},
-			{Name: "arg3", Type: "uint64", Kind: field.Uint64, Operand: 3},
-			{Name: "arg4", Type: "float64", Kind: field.Float64, Unavailable: errNoRegister, Operand: 4},
+			{Name: "arg1", Type: "int64", Kind: event.Int64, Operand: 1},
+			{Name: "arg2", Type: "uint64", Kind: event.Uint64, Operand: 2},
+			{Name: "arg3", Type: "uint64", Kind: event.Uint64, Operand: 3},
+			{Name: "arg4", Type: "float64", Kind: event.Float64, Unavailable: errNoRegister, Operand: 4},
 		},
 	}
 	got := map[string][]Field{}
@@ -61,11 +61,11 @@ func TestMarkersOfOperands(t *testing.T) {
 
 func TestMarkersOfSchema(t *testing.T) {
 	f := &File{machine: elf.EM_X86_64, goid: -1}
-	text := []schema.Field{{Name: "path", Type: "string", Kind: field.String, Verb: "%s"}}
+	text := []schema.Field{{Name: "path", Type: "string", Kind: event.String, Verb: "%s"}}
 	doc := &schema.Document{Markers: []schema.Marker{
 		{Provider: "p", Name: "a", Format: "path %s", Typed: true, Location: 16, Fields: text},
 		{Provider: "p", Name: "a", Format: "path %s", Typed: true, Location: 32, Fields: text},
-		{Provider: "p", Name: "a", Format: "n %d", Typed: true, Location: 48, Fields: []schema.Field{{Name: "n", Type: "int", Kind: field.Int}}},
+		{Provider: "p", Name: "a", Format: "n %d", Typed: true, Location: 48, Fields: []schema.Field{{Name: "n", Type: "int", Kind: event.Int}}},
 		{Provider: "p", Name: "untyped", Format: "n %d", Location: 64},
 		{Provider: "p", Name: "other", Typed: true, Location: 80},
 	}}
@@ -85,19 +85,19 @@ func TestMarkersOfSchema(t *testing.T) {
 }
 
 func TestCommonKind(t *testing.T) {
-	for _, test := range []struct{ a, b, want field.Kind }{
-		{field.Int32, field.Int32, field.Int32},
-		{field.Int8, field.Int64, field.Int64},
-		{field.Uint16, field.Uint8, field.Uint16},
-		{field.Int8, field.Uint8, field.Int16},
-		{field.Int8, field.Uint16, field.Int32},
-		{field.Int32, field.Uint32, field.Int64},
-		{field.Int64, field.Uint8, field.Int64},
-		{field.Int64, field.Uint64, field.Int64},
-		{field.Float32, field.Float64, field.Float64},
-		{field.Float32, field.Int32, field.Uint64},
+	for _, test := range []struct{ a, b, want event.Kind }{
+		{event.Int32, event.Int32, event.Int32},
+		{event.Int8, event.Int64, event.Int64},
+		{event.Uint16, event.Uint8, event.Uint16},
+		{event.Int8, event.Uint8, event.Int16},
+		{event.Int8, event.Uint16, event.Int32},
+		{event.Int32, event.Uint32, event.Int64},
+		{event.Int64, event.Uint8, event.Int64},
+		{event.Int64, event.Uint64, event.Int64},
+		{event.Float32, event.Float64, event.Float64},
+		{event.Float32, event.Int32, event.Uint64},
 	} {
-		for _, pair := range [][2]field.Kind{{test.a, test.b}, {test.b, test.a}} {
+		for _, pair := range [][2]event.Kind{{test.a, test.b}, {test.b, test.a}} {
 			if got := commonKind(pair[0], pair[1]); got != test.want {
 				t.Errorf("%v and %v are %v, want %v", pair[0], pair[1], got, test.want)
 			}
@@ -106,11 +106,11 @@ func TestCommonKind(t *testing.T) {
 }
 
 func TestHolds(t *testing.T) {
-	all := []field.Kind{field.Int8, field.Int16, field.Int32, field.Int64, field.Uint8, field.Uint16, field.Uint32, field.Uint64, field.Float32, field.Float64}
+	all := []event.Kind{event.Int8, event.Int16, event.Int32, event.Int64, event.Uint8, event.Uint16, event.Uint32, event.Uint64, event.Float32, event.Float64}
 	for _, a := range all {
 		for _, b := range all {
 			common := commonKind(a, b)
-			mixed := a.IsFloat() != b.IsFloat() || (common == field.Int64 && (a == field.Uint64 || b == field.Uint64))
+			mixed := a.IsFloat() != b.IsFloat() || (common == event.Int64 && (a == event.Uint64 || b == event.Uint64))
 			if both := holds(common, a) && holds(common, b); both == mixed || !holds(a, a) {
 				t.Errorf("%v holds %v and %v: %t", common, a, b, both)
 			}
@@ -145,7 +145,7 @@ func FuzzValues(f *testing.F) {
 	f.Add(make([]byte, 300), ^uint64(0), 32, 1)
 	file := &File{machine: elf.EM_X86_64, goid: 152}
 	doc := &schema.Document{Markers: []schema.Marker{{Provider: "p", Name: "record", Typed: true, Location: 16, Fields: []schema.Field{
-		{Kind: field.String}, {Kind: field.Int8, Offset: 16}, {Kind: field.Bytes, Offset: 24}, {Kind: field.Float32, Offset: 48}}}}}
+		{Kind: event.String}, {Kind: event.Int8, Offset: 16}, {Kind: event.Bytes, Offset: 24}, {Kind: event.Float32, Offset: 48}}}}}
 	var probes []*probe
 	for _, m := range markersOf(file, []sdt.Site{
 		site("record", 16),
@@ -167,7 +167,7 @@ func FuzzValues(f *testing.F) {
 			var text []byte
 			used := make([]Value, 3, 5) // by an event before
 			for i := range used {
-				used[i] = Value{Kind: field.Int8, Bits: 1, Text: []byte("used"), Len: 4, Err: errShort}
+				used[i] = Value{Kind: event.Int8, Bits: 1, Text: []byte("used"), Len: 4, Err: errShort}
 			}
 			values := p.values(raw, used, reading{limit, &text})
 			if fresh := p.values(raw, nil, reading{limit, new([]byte)}); !reflect.DeepEqual(values, fresh) {

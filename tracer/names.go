@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/catalog"
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/sdt"
 )
 
@@ -42,9 +42,9 @@ func (m *Marker) name() {
 		case a.Type == catalog.Sized:
 			f.text(at + 2)
 		case a.Type == catalog.Bool && f.Kind.IsInteger():
-			f.Kind, f.given = field.Bool, true
-		case a.Type == catalog.Pointer && f.Kind.IsInteger() && f.Kind.Size() == field.Pointer.Size():
-			f.Kind, f.given = field.Pointer, true
+			f.Kind, f.given = event.Bool, true
+		case a.Type == catalog.Pointer && f.Kind.IsInteger() && f.Kind.Size() == event.Pointer.Size():
+			f.Kind, f.given = event.Pointer, true
 		}
 		f.Type = typeName(f.Kind)
 		fields = append(fields, f)
@@ -55,10 +55,10 @@ func (m *Marker) name() {
 
 // text makes a field what its operand points to.
 func (f *Field) text(length int) {
-	f.Kind, f.Type, f.given, f.length = field.String, typeName(field.String), true, length
+	f.Kind, f.Type, f.given, f.length = event.String, typeName(event.String), true, length
 }
 
-func typeName(k field.Kind) string { return strings.TrimPrefix(k.String(), "unsafe.") }
+func typeName(k event.Kind) string { return strings.TrimPrefix(k.String(), "unsafe.") }
 
 // withStrings returns the markers with the fields that Options.Strings makes text. That one of them
 // has each is asked for of those that are there from the beginning.

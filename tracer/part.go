@@ -1,8 +1,8 @@
 package tracer
 
 import (
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/field"
 )
 
 // key plans how hits of the site get their key: by the names of Options.By.
@@ -39,7 +39,7 @@ func (p *probe) builtin(s bpf.Source) bpf.Part {
 }
 
 // part says where a field of the marker lies at the site, and of which kind it is there.
-func (p *probe) part(i int) (field.Kind, bpf.Part, error) {
+func (p *probe) part(i int) (event.Kind, bpf.Part, error) {
 	if p.marker.Simple != nil {
 		kind, part := p.simplePart(i)
 		return kind, part, nil
@@ -49,7 +49,7 @@ func (p *probe) part(i int) (field.Kind, bpf.Part, error) {
 		return kind, part, nil
 	}
 	if i >= len(p.record.Fields) {
-		return field.Invalid, bpf.Part{}, nil
+		return event.Invalid, bpf.Part{}, nil
 	}
 	f := &p.record.Fields[i]
 	part, err := bpf.RecordPart(p.marker.File.machine, f.Offset, f.Kind.Size(), f.Kind.Signed(), f.Kind.HasLength())
@@ -57,15 +57,15 @@ func (p *probe) part(i int) (field.Kind, bpf.Part, error) {
 }
 
 // operandPart is part for an operand. What this site does not have, others may.
-func (p *probe) operandPart(f *Field) (field.Kind, bpf.Part) {
+func (p *probe) operandPart(f *Field) (event.Kind, bpf.Part) {
 	ops := p.marker.Sites[p.site].Operands
 	if f.Operand > len(ops) {
-		return field.Invalid, bpf.Part{}
+		return event.Invalid, bpf.Part{}
 	}
 	t, err := p.textOf(ops, f, p.shift)
 	switch {
 	case err != nil:
-		return field.Invalid, bpf.Part{}
+		return event.Invalid, bpf.Part{}
 	case f.Kind.HasLength():
 		return f.Kind, bpf.Part{Source: bpf.FromText, Text: t}
 	case f.given:

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/fetch"
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/variable"
 )
 
@@ -76,10 +76,10 @@ func (p *probe) readingPart(i int) (bpf.Part, error) {
 }
 
 // simplePart is part for a simple marker.
-func (p *probe) simplePart(i int) (field.Kind, bpf.Part) {
+func (p *probe) simplePart(i int) (event.Kind, bpf.Part) {
 	part, err := p.readingPart(i)
 	if err != nil || p.marker.readings[p.site][i].Ended {
-		return field.Invalid, bpf.Part{} // the text of an array ends where nobody looks in the kernel
+		return event.Invalid, bpf.Part{} // the text of an array ends where nobody looks in the kernel
 	}
 	return readingKind(p.marker.readings[p.site][i]), part
 }
@@ -108,10 +108,10 @@ func (p *probe) simpleValue(raw *bpf.Raw, i int, how reading) Value {
 		number = bits
 	}
 	// The instances of a generic function, or of a template, have types of their own.
-	own := field.Invalid
+	own := event.Invalid
 	if k := readingKind(r); k != p.marker.Fields[i].Kind {
 		own = k
-	} else if r.Elem != nil && p.marker.Fields[i].Elem != field.Invalid && kindOf(r.Elem) != p.marker.Fields[i].Elem {
+	} else if r.Elem != nil && p.marker.Fields[i].Elem != event.Invalid && kindOf(r.Elem) != p.marker.Fields[i].Elem {
 		return Value{Err: errElements}
 	}
 	if p.texts[i] < 0 {

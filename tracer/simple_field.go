@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/debuginfo"
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/simplesection"
 	"github.com/waymark-trace/waymark/internal/variable"
 )
@@ -83,7 +83,7 @@ func (m *Marker) addReading(site int, r *variable.Reading, first int, verb strin
 	}
 	f := &m.Fields[first+i]
 	m.readings[site][first+i] = r
-	if f.Kind == field.Invalid && r.Type != nil {
+	if f.Kind == event.Invalid && r.Type != nil {
 		f.typed(r, verb)
 	}
 	if r.Err == nil {
@@ -96,7 +96,7 @@ func (m *Marker) addReading(site int, r *variable.Reading, first int, verb strin
 func (m *Marker) dropUnknown(first int) {
 	for i := len(m.Fields) - 1; i >= first; i-- {
 		f := &m.Fields[i]
-		if f.Kind == field.Invalid && f.Unavailable != nil && len(m.Fields)-first > 1 {
+		if f.Kind == event.Invalid && f.Unavailable != nil && len(m.Fields)-first > 1 {
 			m.Fields = slices.Delete(m.Fields, i, i+1)
 			for s := range m.readings {
 				whole := m.readings[s][i]
@@ -110,8 +110,8 @@ func (m *Marker) dropUnknown(first int) {
 		}
 	}
 	for i := first; i < len(m.Fields); i++ {
-		if f := &m.Fields[i]; f.Kind == field.Invalid {
-			f.Kind, f.Type = field.Uint64, or(f.Type, "?")
+		if f := &m.Fields[i]; f.Kind == event.Invalid {
+			f.Kind, f.Type = event.Uint64, or(f.Type, "?")
 		}
 	}
 }
@@ -124,12 +124,12 @@ func or(a, b string) string {
 }
 
 // readingKind is what a reading's values are.
-func readingKind(r *variable.Reading) field.Kind {
+func readingKind(r *variable.Reading) event.Kind {
 	switch {
 	case r.Elem != nil:
-		return field.Bytes
+		return event.Bytes
 	case r.Pointer != nil:
-		return field.String
+		return event.String
 	}
 	return kindOf(r.Type)
 }
@@ -140,11 +140,11 @@ func (f *Field) typed(r *variable.Reading, verb string) {
 	f.Type, f.Verb, f.given = t.Name, verb, true
 	switch {
 	case r.Elem != nil:
-		if f.Kind, f.Verb = field.Bytes, ""; !(t.IsGo() && r.Elem.Class == variable.Unsigned && r.Elem.Size == 1) {
+		if f.Kind, f.Verb = event.Bytes, ""; !(t.IsGo() && r.Elem.Class == variable.Unsigned && r.Elem.Size == 1) {
 			f.Elem, f.Names = kindOf(r.Elem), r.Elem.Names
 		}
 	case r.Pointer != nil:
-		f.Kind = field.String
+		f.Kind = event.String
 	default:
 		f.Kind, f.Names = kindOf(t), t.Names
 		if t.Class == variable.Char && verb == "" {
@@ -154,9 +154,9 @@ func (f *Field) typed(r *variable.Reading, verb string) {
 }
 
 // kindOf is the kind of numbers of a type.
-func kindOf(t *variable.Type) field.Kind {
-	signed := map[int64]field.Kind{1: field.Int8, 2: field.Int16, 4: field.Int32, 8: field.Int64}
-	unsigned := map[int64]field.Kind{1: field.Uint8, 2: field.Uint16, 4: field.Uint32, 8: field.Uint64}
+func kindOf(t *variable.Type) event.Kind {
+	signed := map[int64]event.Kind{1: event.Int8, 2: event.Int16, 4: event.Int32, 8: event.Int64}
+	unsigned := map[int64]event.Kind{1: event.Uint8, 2: event.Uint16, 4: event.Uint32, 8: event.Uint64}
 	switch t.Class {
 	case variable.Signed:
 		return signed[t.Size]
@@ -168,16 +168,16 @@ func kindOf(t *variable.Type) field.Kind {
 		}
 		return unsigned[t.Size]
 	case variable.Bool:
-		return field.Bool
+		return event.Bool
 	case variable.Float:
 		if t.Size == 4 {
-			return field.Float32
+			return event.Float32
 		}
-		return field.Float64
+		return event.Float64
 	case variable.Pointer:
-		return field.Pointer
+		return event.Pointer
 	}
-	return field.Invalid
+	return event.Invalid
 }
 
 // plain is an expression without the $ that people put before it.

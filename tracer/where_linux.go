@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/filter"
 )
 
@@ -34,7 +34,7 @@ func (p *plan) bindWhere(where string) error {
 // where binds a condition to the probe's site.
 func (p *probe) where(expr *filter.Expr) (*bpf.Where, error) {
 	w := &bpf.Where{}
-	f, err := expr.Bind(func(name string) (field.Kind, error) {
+	f, err := expr.Bind(func(name string) (event.Kind, error) {
 		k, v, err := p.variable(name)
 		w.Vars = append(w.Vars, v)
 		return k, err
@@ -44,7 +44,7 @@ func (p *probe) where(expr *filter.Expr) (*bpf.Where, error) {
 }
 
 // variable resolves a name of a condition: a field, argN, or what every event has.
-func (p *probe) variable(name string) (field.Kind, bpf.Part, error) {
+func (p *probe) variable(name string) (event.Kind, bpf.Part, error) {
 	fields := p.marker.Fields
 	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
 	at := p.marker.positional(name)

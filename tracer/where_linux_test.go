@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/internal/peer"
 )
@@ -115,7 +115,7 @@ func TestWhereAgreesWithGo(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
-			r := rand.New(rand.NewPCG(1, uint64(mode)))
+			r := rand.New(rand.NewPCG(peer.FixedSeed(t, 1), uint64(mode)))
 			for _, test := range []struct {
 				marker string
 				grammar
@@ -176,12 +176,12 @@ func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) m
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := map[string]field.Kind{}
+	kinds := map[string]event.Kind{}
 	for _, f := range typed[0].Fields {
 		kinds[f.Name] = f.Kind
 	}
 	if name == "texts" {
-		kinds["arg5"] = field.Int32 // the length is no field of its own, and has its number
+		kinds["arg5"] = event.Int32 // the length is no field of its own, and has its number
 	}
 	all := rows(g.Rand, 200)
 	if name == "texts" { // what lies behind a text is the program's, and Go does not know it
@@ -197,7 +197,7 @@ func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) m
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
-		bound, err := expr.Bind(func(name string) (field.Kind, error) { return kinds[name], nil })
+		bound, err := expr.Bind(func(name string) (event.Kind, error) { return kinds[name], nil })
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Format compares the formats of markers with the types of their arguments.
@@ -37,7 +37,7 @@ func runFormat(pass *analysis.Pass) (any, error) {
 		if !ok {
 			continue
 		}
-		if _, err := field.ParseFormat(format); err != nil {
+		if _, err := event.ParseFormat(format); err != nil {
 			ix.reportAt(pass, l.at, l.format, "%v", err)
 		}
 	}
@@ -56,47 +56,47 @@ func (d *decl) label(pass *analysis.Pass) string {
 // a generic function's parameters are not.
 func checkFormat(format string, point types.Type) error {
 	args := types.Unalias(point).(*types.Named).TypeArgs()
-	kinds := make([]field.Kind, args.Len())
+	kinds := make([]event.Kind, args.Len())
 	for i := range kinds {
 		kinds[i] = kindOf(args.At(i))
-		if kinds[i] == field.Invalid {
-			_, err := field.ParseFormat(format)
+		if kinds[i] == event.Invalid {
+			_, err := event.ParseFormat(format)
 			return err
 		}
 	}
-	_, err := field.Check(format, kinds)
+	_, err := event.Check(format, kinds)
 	return err
 }
 
 // kinds says which kind a basic type is.
-var kinds = map[types.BasicKind]field.Kind{
-	types.Bool:          field.Bool,
-	types.Int:           field.Int,
-	types.Int8:          field.Int8,
-	types.Int16:         field.Int16,
-	types.Int32:         field.Int32,
-	types.Int64:         field.Int64,
-	types.Uint:          field.Uint,
-	types.Uint8:         field.Uint8,
-	types.Uint16:        field.Uint16,
-	types.Uint32:        field.Uint32,
-	types.Uint64:        field.Uint64,
-	types.Uintptr:       field.Uintptr,
-	types.Float32:       field.Float32,
-	types.Float64:       field.Float64,
-	types.String:        field.String,
-	types.UnsafePointer: field.Pointer,
+var kinds = map[types.BasicKind]event.Kind{
+	types.Bool:          event.Bool,
+	types.Int:           event.Int,
+	types.Int8:          event.Int8,
+	types.Int16:         event.Int16,
+	types.Int32:         event.Int32,
+	types.Int64:         event.Int64,
+	types.Uint:          event.Uint,
+	types.Uint8:         event.Uint8,
+	types.Uint16:        event.Uint16,
+	types.Uint32:        event.Uint32,
+	types.Uint64:        event.Uint64,
+	types.Uintptr:       event.Uintptr,
+	types.Float32:       event.Float32,
+	types.Float64:       event.Float64,
+	types.String:        event.String,
+	types.UnsafePointer: event.Pointer,
 }
 
 // kindOf returns the kind of an argument's type, Invalid for a type that no marker has.
-func kindOf(t types.Type) field.Kind {
+func kindOf(t types.Type) event.Kind {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		return kinds[u.Kind()]
 	case *types.Slice:
-		if kindOf(u.Elem()) == field.Uint8 {
-			return field.Bytes
+		if kindOf(u.Elem()) == event.Uint8 {
+			return event.Bytes
 		}
 	}
-	return field.Invalid
+	return event.Invalid
 }

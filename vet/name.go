@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Name checks the names of points: valid, and each declared once in all that a package needs.
@@ -45,7 +45,7 @@ func (ix *index) checkDeclared(pass *analysis.Pass, d *decl, known *declared) {
 	if !ok {
 		return
 	}
-	if _, _, err := field.ParseName(name); err != nil {
+	if _, _, err := event.ParseName(name); err != nil {
 		ix.reportAt(pass, d.at, d.name, "%s%v", d.label(pass), err)
 		return
 	}
@@ -76,7 +76,7 @@ func (ix *index) checkFields(pass *analysis.Pass, d *decl) {
 		}
 		names = append(names, name)
 	}
-	if err := field.CheckNames(names); err != nil {
+	if err := event.CheckNames(names); err != nil {
 		ix.reportAt(pass, d.at, d.fields[0], "%s%v", d.label(pass), err)
 	}
 }
@@ -87,7 +87,7 @@ func (ix *index) checkLookup(pass *analysis.Pass, l *lookup, known *declared) {
 	if !ok {
 		return
 	}
-	if _, _, err := field.ParseName(name); err != nil {
+	if _, _, err := event.ParseName(name); err != nil {
 		ix.reportAt(pass, l.at, l.name, "%s.%s: %v", l.fn.Pkg().Name(), l.fn.Name(), err)
 		return
 	}
@@ -114,7 +114,7 @@ func fullName(pkg *types.Package, name string) string {
 		dir, last := path.Split(pkg.Path())
 		symbol = dir + strings.ReplaceAll(last, ".", "%2e") // as symbols have it
 	}
-	return field.ProviderOf(symbol+".x") + ":" + name
+	return event.ProviderOf(symbol+".x") + ":" + name
 }
 
 // where returns the place of a node in words that are the same on every machine.

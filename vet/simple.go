@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Simple checks simple markers, of which nothing must be left in the code.
@@ -33,7 +33,7 @@ func runSimple(pass *analysis.Pass) (any, error) {
 			case !ok:
 				err = fmt.Errorf("the %s of a simple marker is a constant: tools read it in the source", what)
 			case i == 0:
-				err = field.CheckSimpleName(s)
+				err = event.CheckSimpleName(s)
 			default:
 				err = checkSimpleFormat(s, pass.TypesInfo, args[2:])
 			}
@@ -55,7 +55,7 @@ func runSimple(pass *analysis.Pass) (any, error) {
 // checkSimpleFormat asks the one table of verbs and kinds for the arguments that have a kind.
 // Simple markers name anything; what has none is printed as the tool knows best.
 func checkSimpleFormat(format string, info *types.Info, args []ast.Expr) error {
-	verbs, err := field.Verbs(format)
+	verbs, err := event.Verbs(format)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func checkSimpleFormat(format string, info *types.Info, args []ast.Expr) error {
 	}
 	for i, v := range verbs {
 		t := info.TypeOf(args[i])
-		if k := kindOf(types.Default(t)); k != field.Invalid && !v.Accepts(k) {
+		if k := kindOf(types.Default(t)); k != event.Invalid && !v.Accepts(k) {
 			return fmt.Errorf("format %q: %s cannot print %s, which is %s", format, v.Text, exprText(args[i]), k)
 		}
 	}

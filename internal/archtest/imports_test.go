@@ -27,9 +27,17 @@ var rules = []rule{
 		what:  "what users import",
 		parts: []string{"marker", "tracepoint", "statickey", "simple"},
 		bad: func(dep string) bool {
-			return isForeign(dep) || isOwn(dep) && !strings.HasPrefix(dep, module+"/internal/")
+			return isForeign(dep) || isOwn(dep) && !isIn(dep, "internal", "event")
 		},
 		why: "a program with markers takes on nothing but the standard library, and none of the four pays for another",
+	},
+	{
+		what:  "events",
+		parts: []string{"event"},
+		bad: func(dep string) bool {
+			return isForeign(dep) || isOwn(dep) && !isIn(dep, "event") || dep == "context" || dep == "fmt" || dep == "encoding/json"
+		},
+		why: "package marker imports it, and every program with markers pays for its dependencies",
 	},
 	{
 		what:   "the eBPF library",
@@ -41,7 +49,7 @@ var rules = []rule{
 	},
 	{
 		what:  "readers",
-		parts: []string{"sdt", "ctf", "internal/schema", "internal/field", "internal/markerabi", "internal/link", "internal/ring", "internal/clock", "internal/debugfile", "internal/debuginfo", "internal/place", "internal/variable", "internal/fetch"},
+		parts: []string{"sdt", "ctf", "event", "internal/schema", "internal/markerabi", "internal/link", "internal/ring", "internal/clock", "internal/debugfile", "internal/debuginfo", "internal/place", "internal/variable", "internal/fetch"},
 		bad:   func(dep string) bool { return isIn(dep, engines...) },
 		why:   "a program that reads files or traces does not link the engine that attaches",
 	},
@@ -49,8 +57,8 @@ var rules = []rule{
 		what:   "machinery",
 		parts:  []string{"internal"},
 		except: above,
-		bad:    func(dep string) bool { return isOwn(dep) && !isIn(dep, "internal", "sdt") },
-		why:    "internal packages serve the public ones; of those they know sdt's types alone",
+		bad:    func(dep string) bool { return isOwn(dep) && !isIn(dep, "internal", "event", "sdt") },
+		why:    "internal packages serve the public ones; of those they know the types of event and sdt alone",
 	},
 	{
 		what:   "the top",
@@ -71,7 +79,7 @@ var rules = []rule{
 	{
 		what:  "the analyzers",
 		parts: []string{"vet"},
-		bad:   func(dep string) bool { return isOwn(dep) && !isIn(dep, "internal/field") },
+		bad:   func(dep string) bool { return isOwn(dep) && !isIn(dep, "event") },
 		why:   "other people's drivers link them, and judge by the table that link and the running program ask",
 	},
 	{
@@ -86,7 +94,7 @@ var rules = []rule{
 		what:  "introspection",
 		parts: []string{"introspect"},
 		bad: func(dep string) bool {
-			return isForeign(dep) || isIn(dep, engines...) || isOwn(dep) && !isIn(dep, "internal", "marker", "tracepoint", "statickey", "introspect")
+			return isForeign(dep) || isIn(dep, engines...) || isOwn(dep) && !isIn(dep, "internal", "event", "marker", "tracepoint", "statickey", "introspect")
 		},
 		why: "a program that shows its own points takes on nothing but the standard library",
 	},
@@ -94,17 +102,9 @@ var rules = []rule{
 		what:  "sinks",
 		parts: []string{"sink"},
 		bad: func(dep string) bool {
-			return isForeign(dep) && !strings.HasPrefix(dep, "github.com/HdrHistogram/") || isIn(dep, engines...) || isOwn(dep) && !isIn(dep, "internal", "marker", "sink")
+			return isForeign(dep) || isIn(dep, engines...) || isOwn(dep) && !isIn(dep, "internal", "event", "marker", "sink")
 		},
-		why: "programs link them, for what the standard library has a place for, and a histogram",
-	},
-	{
-		what:   "the histogram library",
-		parts:  []string{"."},
-		except: []string{"sink/stats", "cmd"},
-		bad:    func(dep string) bool { return strings.HasPrefix(dep, "github.com/HdrHistogram/") },
-		direct: true,
-		why:    "who logs does not link what computes latencies",
+		why: "programs link them, for what the standard library has a place for",
 	},
 	{
 		what:  "traces on disk",
@@ -132,7 +132,7 @@ var rules = []rule{
 		parts: []string{"agent"},
 		bad: func(dep string) bool {
 			return isForeign(dep) && !strings.HasPrefix(dep, "golang.org/x/sys/") || dep == "net" || strings.HasPrefix(dep, "net/") ||
-				isIn(dep, engines...) && !isIn(dep, "internal/procfs") || isOwn(dep) && !isIn(dep, "internal", "marker", "tracepoint", "statickey", "agent")
+				isIn(dep, engines...) && !isIn(dep, "internal/procfs") || isOwn(dep) && !isIn(dep, "internal", "event", "marker", "tracepoint", "statickey", "agent")
 		},
 		why: "services link it and leave it in: it takes on system calls, and no network stack, reader of executables or engine",
 	},
@@ -197,17 +197,17 @@ func TestRulesBite(t *testing.T) {
 	}{
 		{"marker", "golang.org/x/sys/unix", 0},
 		{"marker", module + "/sdt", 0},
-		{"tracer", "github.com/cilium/ebpf/link", 1},
-		{"sdt", module + "/internal/bpf", 2},
-		{"internal/link", module + "/marker", 3},
-		{"tracer", module + "/internal/peer", 4},
-		{"cmd/waymark/cli", module + "/internal/bpf", 5},
-		{"vet", module + "/marker", 6},
-		{"tracer", "golang.org/x/tools/go/packages", 7},
-		{"introspect", module + "/internal/procfs", 8},
-		{"sink/slog", module + "/tracer", 9},
-		{"sink/slog", "github.com/HdrHistogram/hdrhistogram-go", 10},
-		{"ctf", module + "/internal/field", 11},
+		{"event", "fmt", 1},
+		{"tracer", "github.com/cilium/ebpf/link", 2},
+		{"sdt", module + "/internal/bpf", 3},
+		{"internal/link", module + "/marker", 4},
+		{"tracer", module + "/internal/peer", 5},
+		{"cmd/waymark/cli", module + "/internal/bpf", 6},
+		{"vet", module + "/marker", 7},
+		{"tracer", "golang.org/x/tools/go/packages", 8},
+		{"introspect", module + "/internal/procfs", 9},
+		{"sink/slog", module + "/tracer", 10},
+		{"ctf", module + "/event", 11},
 		{"internal/ring", "github.com/google/go-cmp/cmp", 12},
 		{"marker", module + "/internal/recorder", 13},
 		{"agent", "net", 14},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/cilium/ebpf/asm"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
 )
 
@@ -128,7 +128,7 @@ func (c *condition) eval(n *filter.Node, depth int, no string) {
 		return
 	case filter.Name:
 		c.variable(&c.Vars[n.Var], no)
-		if n.Kind == field.Bool { // 1 for all but 0: the sign of x | -x
+		if n.Kind == event.Bool { // 1 for all but 0: the sign of x | -x
 			c.emit(asm.Mov.Reg(asm.R1, asm.R0), asm.Mul.Imm(asm.R1, -1), asm.Or.Reg(asm.R0, asm.R1), asm.RSh.Imm(asm.R0, 63))
 		}
 		return
@@ -173,7 +173,7 @@ func (c *condition) order(n *filter.Node, nan, no string) {
 		c.variable(&c.Vars[n.Var], no)
 	}
 	infinity := int64(math.Float64bits(math.Inf(1)))
-	if n.Kind == field.Float32 {
+	if n.Kind == event.Float32 {
 		infinity = int64(math.Float32bits(float32(math.Inf(1)))) << 32
 		c.emit(asm.LSh.Imm(asm.R0, 32))
 	}

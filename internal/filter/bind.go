@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Filter is a condition bound to the values of one place in a program.
@@ -19,13 +19,13 @@ type Filter struct {
 // Var is a value that a condition asks for.
 type Var struct {
 	Name string
-	Kind field.Kind
+	Kind event.Kind
 }
 
 // Bind resolves the names of a condition and checks types. lookup returns a value's kind, and
 // field.Invalid for one that this place does not have though others of the marker do: what is
 // compared with it is false. Its error, an *Error without a column, says that there is no such name.
-func (e *Expr) Bind(lookup func(name string) (field.Kind, error)) (*Filter, error) {
+func (e *Expr) Bind(lookup func(name string) (event.Kind, error)) (*Filter, error) {
 	b := &binder{lookup: lookup, f: &Filter{Patterns: e.Patterns}, known: map[string]int{}}
 	var err error
 	b.f.Root, err = b.condition(e.root)
@@ -33,12 +33,12 @@ func (e *Expr) Bind(lookup func(name string) (field.Kind, error)) (*Filter, erro
 }
 
 type binder struct {
-	lookup func(string) (field.Kind, error)
+	lookup func(string) (event.Kind, error)
 	f      *Filter
 	known  map[string]int
 }
 
-var never = &Node{Op: Bool, Kind: field.Bool}
+var never = &Node{Op: Bool, Kind: event.Bool}
 
 func (b *binder) condition(n *Node) (*Node, error) {
 	bound := *n
@@ -48,11 +48,11 @@ func (b *binder) condition(n *Node) (*Node, error) {
 		if bound.X, err = b.condition(n.X); err == nil {
 			bound.Y, err = b.condition(n.Y)
 		}
-		bound.Kind = field.Bool
+		bound.Kind = event.Bool
 		return &bound, err
 	case n.Op == Not:
 		bound.X, err = b.condition(n.X)
-		bound.Kind = field.Bool
+		bound.Kind = event.Bool
 		return &bound, err
 	case n.Op.IsComparison():
 		return b.compare(n)
@@ -61,9 +61,9 @@ func (b *binder) condition(n *Node) (*Node, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case x.Kind == field.Invalid:
+	case x.Kind == event.Invalid:
 		return never, nil
-	case x.Kind != field.Bool:
+	case x.Kind != event.Bool:
 		return nil, n.errorf("compare it with something, as in arg1 != 0", "%s is no condition", n.what(x.Kind))
 	}
 	return x, nil
@@ -85,8 +85,8 @@ func (b *binder) operand(n *Node) (*Node, error) {
 				}
 				return nil, err
 			}
-			if k == field.Pointer {
-				k = field.Uintptr
+			if k == event.Pointer {
+				k = event.Uintptr
 			}
 			i = len(b.f.Vars)
 			b.known[n.text] = i
@@ -110,17 +110,17 @@ func (b *binder) arithmetic(n *Node) (*Node, error) {
 	if n.Y, err = b.operand(n.Y); err != nil {
 		return nil, err
 	}
-	n.Kind = field.Int64
+	n.Kind = event.Int64
 	for _, side := range []*Node{n.X, n.Y} {
-		if !side.Kind.IsInteger() && side.Kind != field.Invalid {
+		if !side.Kind.IsInteger() && side.Kind != event.Invalid {
 			return nil, side.errorf("", "%s is not an integer, and %s needs two", side.what(side.Kind), n.Op)
 		}
 		if n.Op == BitAnd && !side.Kind.Signed() {
-			n.Kind = field.Uint64
+			n.Kind = event.Uint64
 		}
 	}
-	if n.X.Kind == field.Invalid || n.Y.Kind == field.Invalid {
-		n.Kind = field.Invalid
+	if n.X.Kind == event.Invalid || n.Y.Kind == event.Invalid {
+		n.Kind = event.Invalid
 	}
 	if n.slots() > MaxDepth {
 		return nil, n.errorf("write it with fewer parentheses", "more than %d numbers have to be kept at a time", MaxDepth)
@@ -145,10 +145,10 @@ func (b *binder) compare(n *Node) (*Node, error) {
 	if bound.Y, err = b.operand(n.Y); err != nil {
 		return nil, err
 	}
-	bound.Kind = field.Bool
+	bound.Kind = event.Bool
 	x, y := bound.X, bound.Y
 	switch {
-	case x.Kind == field.Invalid || y.Kind == field.Invalid:
+	case x.Kind == event.Invalid || y.Kind == event.Invalid:
 		return never, nil
 	case y.Op == Text:
 		if !x.Kind.HasLength() {
@@ -158,7 +158,7 @@ func (b *binder) compare(n *Node) (*Node, error) {
 		return nil, n.errorf("write the text in quotes", "%s and %s: a text is compared with one in quotes", x.what(x.Kind), y.what(y.Kind))
 	case n.Op == Match || n.Op == NoMatch:
 		return nil, n.errorf("write the pattern in quotes", "%s is followed by no pattern", n.Op)
-	case x.Kind == field.Bool && y.Kind == field.Bool:
+	case x.Kind == event.Bool && y.Kind == event.Bool:
 		if n.Op != Eq && n.Op != Ne {
 			return nil, n.errorf("", "%s does not compare what is true or false", n.Op)
 		}
@@ -186,7 +186,7 @@ func (n *Node) floats() error {
 			}
 		}
 		n.Y = &Node{Op: Float, Kind: x.Kind, Bits: math.Float64bits(v), column: y.column}
-		if x.Kind == field.Float32 {
+		if x.Kind == event.Float32 {
 			n.Y.Bits = uint64(math.Float32bits(narrow(n.Op, v)))
 		}
 		return nil
@@ -224,7 +224,7 @@ func (n *Node) textHint() error {
 }
 
 // what names a node in a message.
-func (n *Node) what(k field.Kind) string {
+func (n *Node) what(k event.Kind) string {
 	switch {
 	case n.Op == Name:
 		return n.text + ", a value of kind " + k.String() + ","

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Value is the value of a variable.
@@ -54,7 +54,7 @@ func (e *evaluation) condition(n *Node) bool {
 		return false
 	}
 	switch k := n.X.Kind; {
-	case k == field.Bool:
+	case k == event.Bool:
 		return (x.Bits != 0) == (y.Bits != 0) == (n.Op == Eq)
 	case k.IsFloat():
 		a, b := float(k, x.Bits), float(k, y.Bits)
@@ -118,8 +118,8 @@ func holds(op Op, order int) bool {
 	return order >= 0
 }
 
-func float(k field.Kind, bits uint64) float64 {
-	if k == field.Float32 {
+func float(k event.Kind, bits uint64) float64 {
+	if k == event.Float32 {
 		return float64(math.Float32frombits(uint32(bits)))
 	}
 	return math.Float64frombits(bits)

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 // Patterns mean what path.Match says, but that a slash is a character like others.
 func TestPatternsMatchAsPathDoes(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := rand.New(rand.NewPCG(peer.FixedSeed(t, 3), 4))
 	some := func(alphabet string, n int) string {
 		var b strings.Builder
 		for range r.IntN(n) {
@@ -44,12 +45,12 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{`a > 4096 && t == "x"`, `!(t ~ "a*[b-c]\\?") || f < 1.5e-3`, "a & 0x4 - -1 >= 'x'", "b", "((", `t ~ "[`} {
 		f.Add(s)
 	}
-	kinds := map[string]field.Kind{"a": field.Int32, "t": field.String, "f": field.Float32, "b": field.Bool, "none": field.Invalid}
+	kinds := map[string]event.Kind{"a": event.Int32, "t": event.String, "f": event.Float32, "b": event.Bool, "none": event.Invalid}
 	f.Fuzz(func(t *testing.T, s string) {
 		e, err := Parse(s)
 		if err == nil {
 			var bound *Filter
-			bound, err = e.Bind(func(name string) (field.Kind, error) {
+			bound, err = e.Bind(func(name string) (event.Kind, error) {
 				if k, ok := kinds[name]; ok {
 					return k, nil
 				}

@@ -3,7 +3,7 @@ package filter
 import (
 	"fmt"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Op says what a node of a condition is.
@@ -64,7 +64,7 @@ type Node struct {
 
 	// Kind is what the value of a bound node is. Integers of a literal or an operator are
 	// Int64 or Uint64.
-	Kind field.Kind
+	Kind event.Kind
 	// Var is the index of a bound Name among the filter's variables.
 	Var int
 	// Bits are the value of Int, Bool (0 or 1) and Float: of a bound one as a field of its Kind

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Expr is a condition that was read, and knows no marker yet.
@@ -183,20 +183,20 @@ func (p *parser) operand() (*Node, error) {
 	n.text, n.Bits = t.text, t.bits
 	switch t.sort {
 	case text:
-		n.Op, n.Kind = Text, field.String
+		n.Op, n.Kind = Text, event.String
 	case integer:
-		n.Op, n.Kind = Int, field.Int64
+		n.Op, n.Kind = Int, event.Int64
 		if t.bits > math.MaxInt64 {
-			n.Kind = field.Uint64
+			n.Kind = event.Uint64
 		}
 		if minus != nil {
 			if t.bits > 1<<63 {
 				return nil, n.errorf("", "-%s is no number of 64 bits", t.text)
 			}
-			n.Kind, n.Bits, n.column = field.Int64, -t.bits, minus.column
+			n.Kind, n.Bits, n.column = event.Int64, -t.bits, minus.column
 		}
 	case decimal:
-		n.Op, n.Kind = Float, field.Float64
+		n.Op, n.Kind = Float, event.Float64
 		if minus != nil {
 			t.number, n.column = -t.number, minus.column
 		}
@@ -204,9 +204,9 @@ func (p *parser) operand() (*Node, error) {
 	case name:
 		switch t.text {
 		case "true":
-			n.Op, n.Kind, n.Bits = Bool, field.Bool, 1
+			n.Op, n.Kind, n.Bits = Bool, event.Bool, 1
 		case "false":
-			n.Op, n.Kind = Bool, field.Bool
+			n.Op, n.Kind = Bool, event.Bool
 		}
 	}
 	return n, nil

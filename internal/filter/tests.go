@@ -3,7 +3,7 @@ package filter
 import (
 	"math"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Test is a step of a condition: it holds or it does not, and that says which step is next.
@@ -64,7 +64,7 @@ func (c *stepper) condition(n *Node, yes, no int) int {
 		return c.condition(n.X, no, yes)
 	}
 	t := Test{Node: n, Yes: yes, No: no}
-	if n.Op == Name && n.Kind == field.Bool {
+	if n.Op == Name && n.Kind == event.Bool {
 		t = Test{Var: n.Var, Low: 1, Span: math.MaxUint64 - 1, Yes: yes, No: no}
 	} else if n.Op.IsComparison() && n.X.Op == Name && n.X.Kind.IsInteger() && n.Y.Op == Int {
 		t.Var = n.X.Var

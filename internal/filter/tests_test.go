@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 // values are those around which comparisons change.
@@ -17,10 +18,10 @@ var edges = []uint64{0, 1, 1<<64 - 1, 7, 1<<64 - 128, 127, 128, 255, 256, 1<<31 
 
 // Tests decide as Eval does, whatever the condition and the values.
 func TestTestsDecideAsEvalDoes(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	kinds := map[string]field.Kind{
-		"i8": field.Int8, "u8": field.Uint8, "i32": field.Int32, "u32": field.Uint32, "i": field.Int64, "u": field.Uint64,
-		"b": field.Bool, "f": field.Float64, "s": field.String, "none": field.Invalid,
+	r := rand.New(rand.NewPCG(peer.FixedSeed(t, 5), 6))
+	kinds := map[string]event.Kind{
+		"i8": event.Int8, "u8": event.Uint8, "i32": event.Int32, "u32": event.Uint32, "i": event.Int64, "u": event.Uint64,
+		"b": event.Bool, "f": event.Float64, "s": event.String, "none": event.Invalid,
 	}
 	integers := []string{"i8", "u8", "i32", "u32", "i", "u", "none"}
 	pick := func(all []string) string { return all[r.IntN(len(all))] }
@@ -50,7 +51,7 @@ func TestTestsDecideAsEvalDoes(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		f, err := e.Bind(func(name string) (field.Kind, error) {
+		f, err := e.Bind(func(name string) (event.Kind, error) {
 			if k, ok := kinds[name]; ok {
 				return k, nil
 			}
@@ -114,9 +115,9 @@ func run(f *Filter, tests []Test, get func(int) (Value, bool)) bool {
 }
 
 // as is what a variable of a kind can hold.
-func as(bits uint64, k field.Kind) uint64 {
+func as(bits uint64, k event.Kind) uint64 {
 	switch {
-	case k == field.Bool:
+	case k == event.Bool:
 		return bits & 1
 	case !k.IsInteger():
 		return bits

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/schema"
 )
 
@@ -51,11 +51,11 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 		case !sm.Typed:
 			warnings = append(warnings, fmt.Sprintf("marker %s:%s: the types of its arguments could not be found, and they will not be shown", m.provider, m.name))
 		}
-		kinds := make([]field.Kind, len(m.args))
+		kinds := make([]event.Kind, len(m.args))
 		for j, a := range m.args {
 			kinds[j] = a.kind
 		}
-		for j, offset := range field.Layout(kinds) {
+		for j, offset := range event.Layout(kinds) {
 			sm.Fields = append(sm.Fields, schema.Field{
 				Name: verbs[j].Name, Type: m.args[j].typeName, Kind: kinds[j], Verb: verbs[j].Text, Offset: offset,
 			})
@@ -89,7 +89,7 @@ func (m *markerAt) setProvider(symbol string) error {
 	if symbol == "" && len(m.sites) > 0 {
 		symbol = m.sites[0].function
 	}
-	m.provider = field.ProviderOf(symbol)
+	m.provider = event.ProviderOf(symbol)
 	if m.provider == "" {
 		return fmt.Errorf("%w %q: it names no provider, and its package cannot be told because the file is stripped and nothing marks it; name it %q", ErrMarker, m.fullName, "provider:"+m.fullName)
 	}

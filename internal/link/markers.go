@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
@@ -23,7 +23,7 @@ type markerAt struct {
 
 // argument is the type of one argument.
 type argument struct {
-	kind     field.Kind
+	kind     event.Kind
 	typeName string
 }
 
@@ -69,13 +69,13 @@ func (img *image) readMarker(addr uint64) (*markerAt, error) {
 		return nil, fmt.Errorf("%w: the marker at 0x%x has %d arguments", ErrLayout, addr, m.arity)
 	}
 	var err error
-	if m.fullName, err = img.str(addr+markerabi.OffName, field.MaxFormat); err != nil {
+	if m.fullName, err = img.str(addr+markerabi.OffName, event.MaxFormat); err != nil {
 		return nil, fmt.Errorf("%w: the name of the marker at 0x%x: %w", ErrLayout, addr, err)
 	}
-	if m.format, err = img.str(addr+markerabi.OffFormat, field.MaxFormat); err != nil {
+	if m.format, err = img.str(addr+markerabi.OffFormat, event.MaxFormat); err != nil {
 		return nil, fmt.Errorf("%w: the format of marker %q: %w", ErrLayout, m.fullName, err)
 	}
-	m.provider, m.name, err = field.ParseName(m.fullName)
+	m.provider, m.name, err = event.ParseName(m.fullName)
 	if err != nil {
 		return nil, fmt.Errorf("%w %q: %w", ErrMarker, m.fullName, err)
 	}
@@ -83,15 +83,15 @@ func (img *image) readMarker(addr uint64) (*markerAt, error) {
 }
 
 // check compares the marker's format with its argument types.
-func (m *markerAt) check() ([]field.Verb, error) {
+func (m *markerAt) check() ([]event.Verb, error) {
 	if m.args == nil && m.arity > 0 {
-		return field.ParseFormat(m.format)
+		return event.ParseFormat(m.format)
 	}
-	kinds := make([]field.Kind, len(m.args))
+	kinds := make([]event.Kind, len(m.args))
 	for i, a := range m.args {
 		kinds[i] = a.kind
 	}
-	verbs, err := field.Check(m.format, kinds)
+	verbs, err := event.Check(m.format, kinds)
 	if err != nil {
 		return nil, fmt.Errorf("%w %q: %w", ErrMarker, m.fullName, err)
 	}

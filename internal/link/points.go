@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
@@ -45,7 +45,7 @@ func (img *image) findWords() []wordAt {
 			if b == nil || le.Uint16(b[markerabi.OffVersion:]) != markerabi.Version {
 				return
 			}
-			name, err := img.str(addr+markerabi.OffName, field.MaxFormat)
+			name, err := img.str(addr+markerabi.OffName, event.MaxFormat)
 			if err != nil {
 				return
 			}

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // What follows reads the type descriptors of internal/abi (type.go), which have been the
@@ -82,7 +82,7 @@ func (img *image) funcType(t uint64, arity int) []argument {
 		if !ok {
 			return nil
 		}
-		if args[i] = img.basicType(p); args[i].kind == field.Invalid {
+		if args[i] = img.basicType(p); args[i].kind == event.Invalid {
 			return nil
 		}
 	}
@@ -90,10 +90,10 @@ func (img *image) funcType(t uint64, arity int) []argument {
 }
 
 // kindsByABI maps abi.Kind, which numbers kinds as reflect does, to ours.
-var kindsByABI = map[int]field.Kind{
-	1: field.Bool, 2: field.Int, 3: field.Int8, 4: field.Int16, 5: field.Int32, 6: field.Int64,
-	7: field.Uint, 8: field.Uint8, 9: field.Uint16, 10: field.Uint32, 11: field.Uint64, 12: field.Uintptr,
-	13: field.Float32, 14: field.Float64, 23: field.Bytes, 24: field.String, 26: field.Pointer,
+var kindsByABI = map[int]event.Kind{
+	1: event.Bool, 2: event.Int, 3: event.Int8, 4: event.Int16, 5: event.Int32, 6: event.Int64,
+	7: event.Uint, 8: event.Uint8, 9: event.Uint16, 10: event.Uint32, 11: event.Uint64, 12: event.Uintptr,
+	13: event.Float32, 14: event.Float64, 23: event.Bytes, 24: event.String, 26: event.Pointer,
 }
 
 func (img *image) basicType(t uint64) argument {

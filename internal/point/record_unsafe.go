@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/patch"
 )
 
@@ -29,7 +29,7 @@ type Declaration struct{ Arguments []Argument }
 // Argument is one of them.
 type Argument struct {
 	Name, Type, Verb string
-	Kind             field.Kind
+	Kind             event.Kind
 	Offset           uintptr // where it lies in the struct of the arguments
 	// Unavailable says why it is not recorded, where Kind is Invalid.
 	Unavailable string

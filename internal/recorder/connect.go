@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/waymark-trace/waymark/internal/field"
 	"github.com/waymark-trace/waymark/internal/point"
 )
 
@@ -50,7 +49,7 @@ func (s *Session) connect(m point.Recordable) error {
 	store(m.State, append(slices.Clip(all), r))
 	if err := m.State.SetRecorded(m.Armed, true); err != nil {
 		store(m.State, all)
-		return field.Wrap(recordingOf(&m), err)
+		return point.Wrap(recordingOf(&m), err)
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/point"
 	"github.com/waymark-trace/waymark/internal/ring"
 )
@@ -24,7 +24,7 @@ func (r *recording) describe() error {
 	}
 	pl, err := s.newPlan(&r.marker)
 	if err != nil {
-		err = field.Wrap(recordingOf(&r.marker), err)
+		err = point.Wrap(recordingOf(&r.marker), err)
 		_, _ = s.file.Define(ring.Refused(r.marker.Name, r.marker.Format, err)) // who reads is told, if there is room
 		pl = &plan{session: s, refused: true}
 	}
@@ -79,7 +79,7 @@ func eventOf(m *point.Recordable, d *point.Declaration) (e *ring.Event, from []u
 	at := 0
 	for _, a := range d.Arguments {
 		f := ring.Field{Name: a.Name, Type: a.Type, Verb: a.Verb, Kind: a.Kind, Unavailable: a.Unavailable}
-		if a.Kind != field.Invalid {
+		if a.Kind != event.Invalid {
 			align := alignOf(a.Kind)
 			at = (at + align - 1) &^ (align - 1)
 			f.Size = ring.SizeOf(a.Kind, int(word))
@@ -97,7 +97,7 @@ func eventOf(m *point.Recordable, d *point.Declaration) (e *ring.Event, from []u
 func (pl *plan) take(e *ring.Event, from []uintptr) {
 	last, apart := 0, false
 	for i, f := range e.Fields {
-		if f.Kind == field.Invalid {
+		if f.Kind == event.Invalid {
 			continue
 		}
 		to := uintptr(f.Offset)

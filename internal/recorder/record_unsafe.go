@@ -3,7 +3,7 @@ package recorder
 import (
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/point"
 	"github.com/waymark-trace/waymark/internal/ring"
 )
@@ -262,21 +262,21 @@ func (pl *plan) lose() {
 }
 
 // alignOf returns what a struct aligns a value of a kind to on this platform.
-func alignOf(k field.Kind) int {
+func alignOf(k event.Kind) int {
 	switch k {
-	case field.Int64, field.Uint64:
+	case event.Int64, event.Uint64:
 		var v struct {
 			_ byte
 			n int64
 		}
 		return int(unsafe.Offsetof(v.n))
-	case field.Float64:
+	case event.Float64:
 		var v struct {
 			_ byte
 			n float64
 		}
 		return int(unsafe.Offsetof(v.n))
-	case field.String, field.Bytes:
+	case event.String, event.Bytes:
 		return int(word)
 	}
 	return ring.SizeOf(k, int(word))

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/recorder"
@@ -56,9 +56,9 @@ func TestTracepoint(t *testing.T) {
 		fields = append(fields, fmt.Sprintf("%s %s %d %s", f.Name, f.Type, f.Kind, f.Unavailable))
 	}
 	want := []string{
-		fmt.Sprintf("octet uint8 %d ", field.Uint8), "pair recorder_test.pair 0 a struct is not recorded", fmt.Sprintf("text string %d ", field.String),
-		"err error 0 an interface is not recorded", fmt.Sprintf("level recorder_test.level %d ", field.Int16), "array [3]uint8 0 an array is not recorded",
-		fmt.Sprintf("blob []uint8 %d ", field.Bytes), fmt.Sprintf("at *recorder_test.pair %d ", field.Pointer),
+		fmt.Sprintf("octet uint8 %d ", event.Uint8), "pair recorder_test.pair 0 a struct is not recorded", fmt.Sprintf("text string %d ", event.String),
+		"err error 0 an interface is not recorded", fmt.Sprintf("level recorder_test.level %d ", event.Int16), "array [3]uint8 0 an array is not recorded",
+		fmt.Sprintf("blob []uint8 %d ", event.Bytes), fmt.Sprintf("at *recorder_test.pair %d ", event.Pointer),
 	}
 	if !slices.Equal(fields, want) {
 		t.Errorf("fields %q, want %q", fields, want)

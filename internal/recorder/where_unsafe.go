@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/internal/point"
 	"github.com/waymark-trace/waymark/internal/ring"
@@ -24,7 +24,7 @@ type program struct {
 // variable is where a value comes from: the arguments, or a constant.
 type variable struct {
 	offset   uintptr
-	kind     field.Kind
+	kind     event.Kind
 	source   source
 	constant uint64
 }
@@ -41,7 +41,7 @@ const (
 func compile(where *filter.Expr, m *point.Recordable, e *ring.Event, from []uintptr) (*program, error) {
 	p := &program{}
 	var err error
-	p.bound, err = where.Bind(func(name string) (field.Kind, error) {
+	p.bound, err = where.Bind(func(name string) (event.Kind, error) {
 		v, err := lookup(m, e, from, name)
 		p.vars = append(p.vars, v)
 		return v.kind, err
@@ -63,18 +63,18 @@ func (s *Session) couldBind(m *point.Recordable) error {
 	}
 	names, err := m.Names()
 	if err != nil {
-		return field.Wrap(recordingOf(m), err)
+		return point.Wrap(recordingOf(m), err)
 	}
 	e := &ring.Event{}
 	for _, n := range names {
 		e.Fields = append(e.Fields, ring.Field{Name: n})
 	}
-	_, err = s.where.Bind(func(name string) (field.Kind, error) {
+	_, err = s.where.Bind(func(name string) (event.Kind, error) {
 		v, err := lookup(m, e, make([]uintptr, len(names)), name)
 		return v.kind, err
 	})
 	if err != nil {
-		return field.Wrap(recordingOf(m), err)
+		return point.Wrap(recordingOf(m), err)
 	}
 	return nil
 }
@@ -91,9 +91,9 @@ func lookup(m *point.Recordable, e *ring.Event, from []uintptr, name string) (va
 	case i >= 0:
 		return variable{offset: from[i], kind: e.Fields[i].Kind}, nil
 	case name == "pid":
-		return variable{kind: field.Int64, source: fromConstant, constant: uint64(os.Getpid())}, nil
+		return variable{kind: event.Int64, source: fromConstant, constant: uint64(os.Getpid())}, nil
 	case name == "goroutine" || name == "gid":
-		return variable{kind: field.Int64, source: fromGoroutine}, nil
+		return variable{kind: event.Int64, source: fromGoroutine}, nil
 	case name == "comm" || name == "tid" || name == "cpu":
 		return variable{}, &filter.Error{Reason: name + " is not known inside the program", Hint: "the kernel engine knows it: --engine kernel"}
 	}
@@ -166,7 +166,7 @@ func goroutine() uint64 {
 // valueAt reads an argument.
 //
 //go:norace
-func valueAt(k field.Kind, p unsafe.Pointer) filter.Value {
+func valueAt(k event.Kind, p unsafe.Pointer) filter.Value {
 	if !k.HasLength() {
 		return filter.Value{Bits: bitsAt(k, p)}
 	}
@@ -178,23 +178,23 @@ func valueAt(k field.Kind, p unsafe.Pointer) filter.Value {
 // bitsAt reads an argument that is no text, extended to 64 bits.
 //
 //go:norace
-func bitsAt(k field.Kind, p unsafe.Pointer) uint64 {
+func bitsAt(k event.Kind, p unsafe.Pointer) uint64 {
 	switch k {
-	case field.Bool, field.Uint8:
+	case event.Bool, event.Uint8:
 		return uint64(*(*uint8)(p))
-	case field.Int8:
+	case event.Int8:
 		return uint64(*(*int8)(p))
-	case field.Int16:
+	case event.Int16:
 		return uint64(*(*int16)(p))
-	case field.Uint16:
+	case event.Uint16:
 		return uint64(*(*uint16)(p))
-	case field.Int32:
+	case event.Int32:
 		return uint64(*(*int32)(p))
-	case field.Uint32, field.Float32:
+	case event.Uint32, event.Float32:
 		return uint64(*(*uint32)(p))
-	case field.Int:
+	case event.Int:
 		return uint64(*(*int)(p))
-	case field.Uint, field.Uintptr, field.Pointer:
+	case event.Uint, event.Uintptr, event.Pointer:
 		return uint64(*(*uint)(p))
 	}
 	return *(*uint64)(p)

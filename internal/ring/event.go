@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Event describes the events of one marker.
@@ -26,7 +26,7 @@ type Field struct {
 	Name string     `json:"name"`
 	Type string     `json:"type"` // its Go type
 	Verb string     `json:"verb,omitempty"`
-	Kind field.Kind `json:"kind,omitempty"`
+	Kind event.Kind `json:"kind,omitempty"`
 	// Unavailable says why events have no value for it: one has no Kind and no bytes then.
 	Unavailable string `json:"unavailable,omitempty"`
 	// Offset is where its value lies in the arguments, and Size how long it is. Of a text two words lie
@@ -58,7 +58,7 @@ func (e *Event) check(word int) error {
 	}
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		if (f.Kind == field.Invalid) != (f.Unavailable != "") || f.Kind > field.Pointer {
+		if (f.Kind == event.Invalid) != (f.Unavailable != "") || f.Kind > event.Pointer {
 			return fmt.Errorf("field %.80q of event %.80q has no kind", f.Name, e.Name)
 		}
 		if len(f.Unavailable) > maxReason {
@@ -73,13 +73,13 @@ func (e *Event) check(word int) error {
 }
 
 // SizeOf returns the bytes that a value of a kind takes where a pointer takes word bytes.
-func SizeOf(k field.Kind, word int) int {
+func SizeOf(k event.Kind, word int) int {
 	switch k {
-	case field.Int, field.Uint, field.Uintptr, field.Pointer:
+	case event.Int, event.Uint, event.Uintptr, event.Pointer:
 		return word
-	case field.String:
+	case event.String:
 		return 2 * word
-	case field.Bytes:
+	case event.Bytes:
 		return 3 * word
 	}
 	return k.Size()

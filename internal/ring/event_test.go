@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // What a file says of fields is bounded; one has a kind and its bytes, or a reason why it has neither.
@@ -15,16 +15,16 @@ func TestEventChecked(t *testing.T) {
 		f    Field
 		want string
 	}{
-		{Field{Name: "n", Kind: field.Int32, Size: 4, Offset: 4}, ""},
+		{Field{Name: "n", Kind: event.Int32, Size: 4, Offset: 4}, ""},
 		{Field{Name: "n", Unavailable: "a struct is not recorded", Offset: 8}, ""},
 		{Field{Name: "n"}, "has no kind"},
 		{Field{Name: "n", Unavailable: strings.Repeat("x", 81)}, "a reason of 81 bytes"},
-		{Field{Name: "n", Kind: field.Int32, Size: 4, Unavailable: "why not"}, "has no kind"},
+		{Field{Name: "n", Kind: event.Int32, Size: 4, Unavailable: "why not"}, "has no kind"},
 		{Field{Name: "n", Unavailable: "a struct is not recorded", Size: 4}, "has 4 bytes at 0 of 8"},
 		{Field{Name: "n", Unavailable: "a struct is not recorded", Offset: 9}, "has 0 bytes at 9 of 8"},
 		{Field{Name: "n", Unavailable: "a struct is not recorded", Offset: -1}, "has 0 bytes at -1 of 8"},
-		{Field{Name: "n", Kind: field.Int32, Size: 4, Offset: 5}, "has 4 bytes at 5 of 8"},
-		{Field{Name: "n", Kind: field.Int32, Size: 8}, "has 8 bytes at 0 of 8"},
+		{Field{Name: "n", Kind: event.Int32, Size: 4, Offset: 5}, "has 4 bytes at 5 of 8"},
+		{Field{Name: "n", Kind: event.Int32, Size: 8}, "has 8 bytes at 0 of 8"},
 	} {
 		e := &Event{Name: "a:b", Size: 8, Fields: []Field{tt.f}}
 		text, err := json.Marshal(e)

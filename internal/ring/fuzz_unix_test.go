@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/clock"
-	"github.com/waymark-trace/waymark/internal/field"
 )
 
 // sample returns a file with some events in all of its sub-buffers, and in each mode.
@@ -22,9 +22,9 @@ func sample(t testing.TB, mode Mode) []byte {
 	}
 	defer f.Close()
 	n, err := f.Define(&Event{Name: "a:b", Format: "n %d s %s", Size: 24, Fields: []Field{
-		{Name: "n", Type: "int64", Kind: field.Int64, Size: 8},
+		{Name: "n", Type: "int64", Kind: event.Int64, Size: 8},
 		{Name: "any", Type: "interface {}", Unavailable: "an interface is not recorded", Offset: 8},
-		{Name: "s", Type: "string", Kind: field.String, Offset: 8, Size: SizeOf(field.String, wordSize)},
+		{Name: "s", Type: "string", Kind: event.String, Offset: 8, Size: SizeOf(event.String, wordSize)},
 	}})
 	if err != nil {
 		t.Fatal(err)

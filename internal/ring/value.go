@@ -3,7 +3,7 @@ package ring
 import (
 	"fmt"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Value is the value of one field.
@@ -20,7 +20,7 @@ func (rec *Record) Values(v []Value) ([]Value, error) {
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		at := args[f.Offset : f.Offset+f.Size]
-		if f.Kind == field.Invalid {
+		if f.Kind == event.Invalid {
 			v = append(v, Value{})
 			continue
 		}
@@ -29,7 +29,7 @@ func (rec *Record) Values(v []Value) ([]Value, error) {
 			continue
 		}
 		word := f.Size / 2
-		if f.Kind == field.Bytes {
+		if f.Kind == event.Bytes {
 			word = f.Size / 3
 		}
 		kept, length := extend(at[:word], false), extend(at[word:2*word], false)

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
@@ -87,7 +87,7 @@ func (m *Marker) check() error {
 }
 
 func (f *Field) check() error {
-	if f.Kind == field.Invalid {
+	if f.Kind == event.Invalid {
 		return fmt.Errorf("field %.40q has no kind", f.Name)
 	}
 	if f.Offset < 0 || f.Offset > maxRecord-f.Kind.Size() {

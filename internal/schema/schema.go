@@ -11,7 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Section is the name of the ELF section. Its version is inside.
@@ -59,7 +59,7 @@ type Marker struct {
 type Field struct {
 	Name   string     `json:"name"`
 	Type   string     `json:"type"` // as Go prints it: "int32", "http.Status"
-	Kind   field.Kind `json:"kind"`
+	Kind   event.Kind `json:"kind"`
 	Verb   string     `json:"verb,omitempty"` // the format's verb, "%x"
 	Offset int        `json:"offset"`
 }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 func example() *Document {
 	return &Document{Version: Version, Go: "go1.26.8", Goid: 152, BaseSize: 4711, Markers: Markers{
 		{Provider: "http", Name: "start", Format: "path %s n %d", Typed: true, Location: 0x4000, Counter: 0x5000,
-			Fields: Fields{{"path", "string", field.String, "%s", 0}, {"n", "main.status", field.Int32, "%d", 16}},
+			Fields: Fields{{"path", "string", event.String, "%s", 0}, {"n", "main.status", event.Int32, "%d", 16}},
 			Sites:  Sites{{Address: 0x4100, Function: "main.main", File: "main.go", Line: 7}, {Address: 0x4200, Call: true}}},
 		{Provider: "http", Name: "none", Fields: Fields{}, Typed: true, Location: 0x4010, Counter: 0x5060},
 	}}

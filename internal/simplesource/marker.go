@@ -5,7 +5,7 @@ import (
 	"go/ast"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 )
 
 // call returns what a call of package simple marks with, -1 for other calls.
@@ -66,9 +66,9 @@ func (w *walk) marker(e *ast.CallExpr, args int, anchored bool) *Marker {
 
 // check notes what vet would say: the name is one, and each argument has its verb.
 func (m *Marker) check() {
-	if err := field.CheckSimpleName(m.Name); err != nil {
+	if err := event.CheckSimpleName(m.Name); err != nil {
 		m.Problem = err.Error()
-	} else if verbs, err := field.Verbs(m.Description); err != nil {
+	} else if verbs, err := event.Verbs(m.Description); err != nil {
 		m.Problem = err.Error()
 	} else if len(verbs) != len(m.Variables) {
 		m.Problem = fmt.Sprintf("format %q has %d verbs for %d arguments", m.Description, len(verbs), len(m.Variables))

@@ -11,7 +11,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -119,7 +119,7 @@ func appendJSONValue(b []byte, f *tracer.Field, v *tracer.Value) []byte {
 	switch {
 	case v.Err != nil || f.Unavailable != nil:
 		return append(b, "null"...)
-	case f.Elem != field.Invalid:
+	case f.Elem != event.Invalid:
 		read, _ := elements(f, v)
 		one := tracer.Field{Kind: f.Elem}
 		b = append(b, '[')
@@ -130,11 +130,11 @@ func appendJSONValue(b []byte, f *tracer.Field, v *tracer.Value) []byte {
 			b = appendJSONValue(b, &one, &tracer.Value{Bits: bits})
 		}
 		return append(b, ']')
-	case kind == field.Bool:
+	case kind == event.Bool:
 		return strconv.AppendBool(b, v.Bits != 0)
-	case kind == field.String:
+	case kind == event.String:
 		return appendJSONText(b, whole(v)) // encoding/json replaces what is not UTF-8 by U+FFFD
-	case kind == field.Bytes:
+	case kind == event.Bytes:
 		return append(base64.StdEncoding.AppendEncode(append(b, '"'), v.Text), '"')
 	case kind.IsFloat():
 		return appendJSONFloat(b, kind, v.Bits)
@@ -145,7 +145,7 @@ func appendJSONValue(b []byte, f *tracer.Field, v *tracer.Value) []byte {
 }
 
 // appendJSONFloat appends a number as encoding/json writes it, and a string for those that JSON has no number for.
-func appendJSONFloat(b []byte, k field.Kind, bits uint64) []byte {
+func appendJSONFloat(b []byte, k event.Kind, bits uint64) []byte {
 	n, size := floatOf(k, bits)
 	if abs := math.Abs(n); n == 0 || abs >= 1e-3 && abs < 1e15 { // it has no exponent
 		return strconv.AppendFloat(b, n, 'f', -1, size)
@@ -155,7 +155,7 @@ func appendJSONFloat(b []byte, k field.Kind, bits uint64) []byte {
 }
 
 // jsonFloat returns a number, and a string for those that JSON has no number for.
-func jsonFloat(k field.Kind, bits uint64) any {
+func jsonFloat(k event.Kind, bits uint64) any {
 	n, size := floatOf(k, bits)
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return strconv.FormatFloat(n, 'g', -1, 64)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -22,11 +22,11 @@ func everything() *tracer.Marker {
 	}
 	for _, f := range []struct {
 		name string
-		kind field.Kind
+		kind event.Kind
 	}{
-		{"ok", field.Bool}, {"min", field.Int64}, {"max", field.Uint64}, {"address", field.Pointer},
-		{"half", field.Float64}, {"tenth", field.Float32}, {"none", field.Float64}, {"path", field.String},
-		{"cut", field.String}, {"odd", field.String}, {"data", field.Bytes}, {"gone", field.Int}, {"twice", field.Int8}, {"twice", field.Int8},
+		{"ok", event.Bool}, {"min", event.Int64}, {"max", event.Uint64}, {"address", event.Pointer},
+		{"half", event.Float64}, {"tenth", event.Float32}, {"none", event.Float64}, {"path", event.String},
+		{"cut", event.String}, {"odd", event.String}, {"data", event.Bytes}, {"gone", event.Int}, {"twice", event.Int8}, {"twice", event.Int8},
 	} {
 		m.Fields = append(m.Fields, tracer.Field{Name: f.name, Type: f.kind.String(), Kind: f.kind})
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -19,7 +19,7 @@ func TestListUnavailable(t *testing.T) {
 	m := &tracer.Marker{Provider: "p", Name: "n", File: &tracer.File{Path: "f"},
 		Sites: []sdt.Site{site(16, "4@%eax 8f@%xmm0"), site(32, "4@%fs:8 8f@%xmm0")}}
 	never := m.Sites[0].Operands[1].Err
-	m.Fields = []tracer.Field{{Name: "arg1", Type: "uint32", Kind: field.Uint32, Operand: 1}, {Name: "arg2", Type: "float64", Kind: field.Float64, Unavailable: never, Operand: 2}}
+	m.Fields = []tracer.Field{{Name: "arg1", Type: "uint32", Kind: event.Uint32, Operand: 1}, {Name: "arg2", Type: "float64", Kind: event.Float64, Unavailable: never, Operand: 2}}
 	var b strings.Builder
 	(&listTable{verbose: true, code: map[*tracer.File]*code{m.File: {}}}).details(&b, m)
 	const xmm = `operand "8f@%xmm0": %xmm0 is a floating-point or vector register, which a probe cannot see`

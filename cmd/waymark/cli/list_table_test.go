@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -13,7 +13,7 @@ import (
 func TestListWidth(t *testing.T) {
 	m := &tracer.Marker{Provider: "shop", Name: "order", File: &tracer.File{Path: "f"}}
 	for _, name := range []string{"customer", "country", "currency", "amount", "discount", "channel"} {
-		m.Fields = append(m.Fields, tracer.Field{Name: name, Type: "string", Kind: field.String})
+		m.Fields = append(m.Fields, tracer.Field{Name: name, Type: "string", Kind: event.String})
 	}
 	const all = "customer string, country string, currency string, amount string, discount string, channel string"
 	for _, width := range []int{0, 200, 100, 80, 60} {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -64,7 +64,7 @@ func appendNested(b []byte, v *ctf.Value) []byte {
 }
 
 func appendNumber(b []byte, t *ctf.Integer, bits uint64) []byte {
-	verb, kind := byte('v'), field.Uint64
+	verb, kind := byte('v'), event.Uint64
 	switch t.Base {
 	case 2:
 		verb = 'b'
@@ -74,7 +74,7 @@ func appendNumber(b []byte, t *ctf.Integer, bits uint64) []byte {
 		verb = 'x'
 	}
 	if t.Signed {
-		kind = field.Int64
+		kind = event.Int64
 	}
 	return appendInteger(b, verb, kind, bits)
 }
@@ -112,9 +112,9 @@ func jsonNested(v *ctf.Value) any {
 		return jsonNumber(t.Signed, v.Bits)
 	case *ctf.Float:
 		if t.Size == 32 {
-			return jsonFloat(field.Float32, v.Bits)
+			return jsonFloat(event.Float32, v.Bits)
 		}
-		return jsonFloat(field.Float64, v.Bits)
+		return jsonFloat(event.Float64, v.Bits)
 	case *ctf.Variant:
 		return jsonNested(&v.Elems[0])
 	case *ctf.Struct:

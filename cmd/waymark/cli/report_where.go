@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
@@ -37,7 +37,7 @@ func chooseEvents(markers []*tracer.Marker, patterns []string, where string) (*e
 		if expr == nil {
 			continue
 		}
-		f, err := expr.Bind(func(name string) (field.Kind, error) {
+		f, err := expr.Bind(func(name string) (event.Kind, error) {
 			k, ok := kindOfName(m, name)
 			found[name] = found[name] || ok
 			missing[name] = true
@@ -58,17 +58,17 @@ func chooseEvents(markers []*tracer.Marker, patterns []string, where string) (*e
 }
 
 // kindOfName returns the kind of what a condition names in the events of a marker.
-func kindOfName(m *tracer.Marker, name string) (field.Kind, bool) {
+func kindOfName(m *tracer.Marker, name string) (event.Kind, bool) {
 	if i := fieldIndex(m, name); i >= 0 {
 		return m.Fields[i].Kind, true
 	}
 	switch name {
 	case "pid", "tid", "cpu", "goroutine":
-		return field.Int64, true
+		return event.Int64, true
 	case "comm":
-		return field.String, true
+		return event.String, true
 	}
-	return field.Invalid, false
+	return event.Invalid, false
 }
 
 // fieldIndex returns the field of a name, or of argN, -1 for none.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -94,7 +94,7 @@ func (r *statRow) cell(j int) string {
 		return "(other)"
 	case r.key == nil:
 		return ""
-	case r.fields[j].Kind == field.Invalid:
+	case r.fields[j].Kind == event.Invalid:
 		return "-" // the marker has no such field
 	}
 	return label(string(appendValue(nil, &r.fields[j], &r.key.Values[j])))

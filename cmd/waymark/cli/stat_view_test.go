@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -128,7 +128,7 @@ func TestStatLiveRedraws(t *testing.T) {
 func keyRows() (statTable, []statRow) {
 	m := &tracer.Marker{Provider: "http", Name: "request", File: &tracer.File{Path: "/srv/app"}}
 	other := &tracer.Marker{Provider: "http", Name: "end", File: m.File}
-	path, n := tracer.Field{Name: "path", Kind: field.String}, tracer.Field{Name: "n", Kind: field.Int}
+	path, n := tracer.Field{Name: "path", Kind: event.String}, tracer.Field{Name: "n", Kind: event.Int}
 	var rows []statRow
 	for i, text := range []string{"/", "/x\x1b", strings.Repeat("a", 64)} {
 		key := &tracer.Key{Values: []tracer.Value{{Text: []byte(text), Len: len(text)}, {Bits: uint64(i)}}}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -146,10 +146,10 @@ func (j *jsonNotes) note(key string, f *tracer.Field, v *tracer.Value) {
 		set(&j.Errors, key, err.Error())
 		return
 	}
-	if name := f.Names[int64(v.Bits)]; name != "" && f.Elem == field.Invalid {
+	if name := f.Names[int64(v.Bits)]; name != "" && f.Elem == event.Invalid {
 		set(&j.Names, key, name)
 	}
-	if f.Elem != field.Invalid {
+	if f.Elem != event.Invalid {
 		if read, all := elements(f, v); all > len(read) {
 			set(&j.Len, key, all)
 		}
@@ -161,7 +161,7 @@ func (j *jsonNotes) note(key string, f *tracer.Field, v *tracer.Value) {
 	if isCut(v) {
 		set(&j.Len, key, v.Len)
 	}
-	if f.Kind == field.String && !utf8.Valid(whole(v)) {
+	if f.Kind == event.String && !utf8.Valid(whole(v)) {
 		set(&j.Raw, key, base64.StdEncoding.EncodeToString(v.Text))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -43,18 +43,18 @@ func reference(e *tracer.Event) *referenceEvent {
 
 func referenceValue(f *tracer.Field, v *tracer.Value) any {
 	switch kind := f.KindOf(v); {
-	case f.Elem != field.Invalid:
+	case f.Elem != event.Invalid:
 		all := []any{}
 		read, _ := elements(f, v)
 		for _, bits := range read {
 			all = append(all, referenceValue(&tracer.Field{Kind: f.Elem}, &tracer.Value{Bits: bits}))
 		}
 		return all
-	case kind == field.Bool:
+	case kind == event.Bool:
 		return v.Bits != 0
-	case kind == field.String:
+	case kind == event.String:
 		return string(whole(v))
-	case kind == field.Bytes:
+	case kind == event.Bytes:
 		return base64.StdEncoding.EncodeToString(v.Text)
 	case kind.IsFloat():
 		return jsonFloat(kind, v.Bits)
@@ -79,11 +79,11 @@ func FuzzTraceJSON(f *testing.F) {
 			Time: time.Unix(0, nanos), Monotonic: time.Duration(monotonic), PID: pid, TID: own, OwnPID: own, OwnTID: pid, CPU: pid,
 			Comm: comm, Goroutine: int64(goroutine), Marker: m,
 		}
-		for kind := field.Bool; kind <= field.Pointer; kind++ {
+		for kind := event.Bool; kind <= event.Pointer; kind++ {
 			m.Fields = append(m.Fields, tracer.Field{Name: name, Kind: kind})
 			e.Values = append(e.Values, tracer.Value{Bits: bits, Text: []byte(text), Len: length})
 		}
-		m.Fields = append(m.Fields, tracer.Field{Name: text, Kind: field.Bytes, Elem: field.Int16, Names: map[int64]string{1: comm}})
+		m.Fields = append(m.Fields, tracer.Field{Name: text, Kind: event.Bytes, Elem: event.Int16, Names: map[int64]string{1: comm}})
 		e.Values = append(e.Values, tracer.Value{Text: []byte(text), Len: length})
 		want, err := encodeJSON(reference(e))
 		if err != nil {
@@ -114,7 +114,7 @@ func discardOutput(t testing.TB) *output {
 // What prints an event allocates nothing: at hundreds of thousands a second the garbage would cost more.
 func TestTraceViewsDoNotAllocate(t *testing.T) {
 	m := &tracer.Marker{Provider: "http", Name: "request", Fields: []tracer.Field{
-		{Name: "path", Kind: field.String}, {Name: "attempt", Kind: field.Int}, {Name: "at", Kind: field.Pointer}, {Name: "ratio", Kind: field.Float64},
+		{Name: "path", Kind: event.String}, {Name: "attempt", Kind: event.Int}, {Name: "at", Kind: event.Pointer}, {Name: "ratio", Kind: event.Float64},
 	}}
 	e := &tracer.Event{Time: time.Unix(1e9, 5), Comm: "server", PID: 1, TID: 2, Goroutine: 3, Marker: m, Values: []tracer.Value{
 		{Text: []byte("/a path that is longer than thirty-two bytes"), Len: 44}, {Bits: 5}, {Bits: 0xc000}, {Bits: math.Float64bits(0.25)},
@@ -128,7 +128,7 @@ func TestTraceViewsDoNotAllocate(t *testing.T) {
 }
 
 func BenchmarkTraceViews(b *testing.B) {
-	m := &tracer.Marker{Provider: "bench", Name: "hit", Fields: []tracer.Field{{Name: "n", Kind: field.Int}, {Name: "at", Kind: field.Uintptr, Verb: "%p"}}}
+	m := &tracer.Marker{Provider: "bench", Name: "hit", Fields: []tracer.Field{{Name: "n", Kind: event.Int}, {Name: "at", Kind: event.Uintptr, Verb: "%p"}}}
 	e := &tracer.Event{Time: time.Unix(1e9, 5), Comm: "target", PID: 1, TID: 2, Goroutine: 3, Marker: m, Values: []tracer.Value{{Bits: 123456}, {}}}
 	out := discardOutput(b)
 	for name, v := range map[string]traceView{"text": newTraceText(out, nil), "json": newTraceJSON(out)} {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/waymark-trace/waymark/internal/field"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -36,17 +36,17 @@ func appendValue(b []byte, f *tracer.Field, v *tracer.Value) []byte {
 		return append(b, optimizedOut...)
 	case v.Err != nil || f.Unavailable != nil:
 		return append(b, unavailable...)
-	case f.Elem != field.Invalid:
+	case f.Elem != event.Invalid:
 		return appendElements(b, f, v)
 	case f.Names != nil && verb != 'x' && f.Names[int64(v.Bits)] != "":
 		return append(b, label(f.Names[int64(v.Bits)])...)
 	case kind.HasLength():
 		return appendBytes(b, verb, v)
-	case kind == field.Bool:
+	case kind == event.Bool:
 		return strconv.AppendBool(b, v.Bits != 0)
 	case kind.IsFloat():
 		return appendFloat(b, verb, kind, v.Bits)
-	case kind == field.Pointer || kind == field.Uintptr && verb == 'v':
+	case kind == event.Pointer || kind == event.Uintptr && verb == 'v':
 		return appendInteger(b, 'x', kind, v.Bits)
 	case kind.IsInteger():
 		return appendInteger(b, verb, kind, v.Bits)
@@ -56,7 +56,7 @@ func appendValue(b []byte, f *tracer.Field, v *tracer.Value) []byte {
 
 // appendInteger prints other bases as the bits of the value's own size, as C does: -1 as an
 // int32 is 0xffffffff.
-func appendInteger(b []byte, verb byte, k field.Kind, bits uint64) []byte {
+func appendInteger(b []byte, verb byte, k event.Kind, bits uint64) []byte {
 	raw := bits
 	if size := k.Size(); size < 8 {
 		raw &= 1<<(8*size) - 1
@@ -82,7 +82,7 @@ func appendInteger(b []byte, verb byte, k field.Kind, bits uint64) []byte {
 }
 
 // appendFloat prints the shortest number that is this one.
-func appendFloat(b []byte, verb byte, k field.Kind, bits uint64) []byte {
+func appendFloat(b []byte, verb byte, k event.Kind, bits uint64) []byte {
 	n, size := floatOf(k, bits)
 	switch verb {
 	case 'f', 'F':
@@ -94,8 +94,8 @@ func appendFloat(b []byte, verb byte, k field.Kind, bits uint64) []byte {
 }
 
 // floatOf returns the number that the raw bits stand for, and its size in bits.
-func floatOf(k field.Kind, bits uint64) (float64, int) {
-	if k == field.Float32 {
+func floatOf(k event.Kind, bits uint64) (float64, int) {
+	if k == event.Float32 {
 		return float64(math.Float32frombits(uint32(bits))), 32
 	}
 	return math.Float64frombits(bits), 64

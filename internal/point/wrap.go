@@ -1,4 +1,4 @@
-package field
+package point
 
 // wrapped is an error with what was being done before it. Package fmt would do the same, but
 // it initializes os, which allocates in programs that use neither.

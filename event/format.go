@@ -1,4 +1,4 @@
-package field
+package event
 
 import (
 	"errors"
@@ -51,7 +51,7 @@ func Verbs(format string) ([]Verb, error) {
 		}
 		v, n, err := parseVerb(format[i:])
 		if err != nil {
-			return nil, Wrap("format "+strconv.Quote(format)+", byte "+strconv.Itoa(i), err)
+			return nil, errors.New("format " + strconv.Quote(format) + ", byte " + strconv.Itoa(i) + ": " + err.Error())
 		}
 		if v.Char != '%' {
 			v.Name = wordBefore(format[from:i])
@@ -108,32 +108,6 @@ func wordBefore(s string) string {
 	return s[start:end]
 }
 
-// Accepts reports whether a verb can print a value of kind k. This is the one table that
-// vet, link and the running program check.
-func (v Verb) Accepts(k Kind) bool {
-	switch v.Char {
-	case 'd', 'i', 'o', 'b':
-		return k.IsInteger()
-	case 'u':
-		return k.IsInteger() && !k.Signed()
-	case 'x', 'X':
-		return k.IsInteger() || k == Pointer || k.HasLength()
-	case 'c':
-		return k.IsInteger() && k != Uintptr
-	case 'p':
-		return k == Pointer || k == Uintptr
-	case 's', 'q':
-		return k.HasLength()
-	case 'f', 'F', 'e', 'E', 'g', 'G':
-		return k.IsFloat()
-	case 't':
-		return k == Bool
-	case 'v':
-		return k != Invalid
-	}
-	return false
-}
-
 // Check parses a marker's format against the kinds of its arguments.
 func Check(format string, args []Kind) ([]Verb, error) {
 	verbs, err := ParseFormat(format)
@@ -145,25 +119,8 @@ func Check(format string, args []Kind) ([]Verb, error) {
 	}
 	for i, v := range verbs {
 		if !v.Accepts(args[i]) {
-			return nil, errors.New("format " + strconv.Quote(format) + ": " + v.Text + " cannot print field " + v.Name + ", which is " + args[i].String() + "; try %" + string(natural(args[i])))
+			return nil, errors.New("format " + strconv.Quote(format) + ": " + v.Text + " cannot print field " + v.Name + ", which is " + args[i].String() + "; try %" + args[i].natural())
 		}
 	}
 	return verbs, nil
-}
-
-// natural returns the conversion that suits a kind best.
-func natural(k Kind) rune {
-	switch {
-	case k.IsInteger():
-		return 'd'
-	case k.IsFloat():
-		return 'g'
-	case k.HasLength():
-		return 's'
-	case k == Bool:
-		return 't'
-	case k == Pointer:
-		return 'p'
-	}
-	return 'v'
 }
