@@ -15,8 +15,8 @@ import (
 	"github.com/waymark-trace/waymark/internal/clock"
 )
 
-// randomRing returns a file of one ring, of sub-buffers of several chunks, with random records of events of 0, 16 and 2048
-// bytes, and texts.
+// randomRing returns a file of one ring, of sub-buffers of several chunks, with random records of
+// events of 0, 16 and 2048 bytes, and texts.
 func randomRing(t testing.TB, mode Mode, seed uint64) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "random.ring")
@@ -69,8 +69,8 @@ func randomRing(t testing.TB, mode Mode, seed uint64) []byte {
 	return text
 }
 
-// slowly decodes a ring word by word as the format describes it, and returns a line for each record, and whether the ring
-// is whole. It stands beside decode, which reads many at once.
+// slowly decodes a ring word by word as the format describes it, and returns a line for each
+// record, and whether the ring is whole. It stands beside decode, which reads many at once.
 func slowly(r *Reader) (lines []string, whole bool) {
 	c, g := &r.cursors[0], &r.g
 	head, at := c.control.head, c.floor(g)
