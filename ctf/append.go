@@ -7,10 +7,10 @@ import (
 
 var errNotAligned = errors.New("stream of a class that is not aligned")
 
-// Room returns memory for the next events of a stream of an AlignedStreamClass, the first of which has this time and
-// size bytes or more: at least size bytes, in the packet that is being collected. If that packet is too full, or its last event too long
-// ago, it is written first. The memory is valid until another method is called, and holds nothing that counts until
-// Commit.
+// Room returns memory for the next events of a stream of an AlignedStreamClass, the first of which
+// has this time and size bytes or more: at least size bytes, in the packet that is being collected.
+// If that packet is too full, or its last event too long ago, it is written first. The memory is
+// valid until another method is called, and holds nothing that counts until Commit.
 func (s *StreamWriter) Room(time uint64, size int) ([]byte, error) {
 	switch {
 	case !s.class.aligned:
@@ -37,9 +37,10 @@ func (s *StreamWriter) Room(time uint64, size int) ([]byte, error) {
 // leastRoom is how much memory a packet has from its first event on.
 const leastRoom = 8 << 10
 
-// Commit adds the events that the caller has encoded into the first size bytes of Room. Each begins at a multiple of 8 bytes with
-// EventClass.Header, which its context and payload follow, as their types describe them in little-endian order; padding is zero. First and last
-// are the times of the first and of the last one. Nothing of that is checked. The caller sees to it that times do not
+// Commit adds the events that the caller has encoded into the first size bytes of Room. Each begins
+// at a multiple of 8 bytes with EventClass.Header, which its context and payload follow, as their
+// types describe them in little-endian order; padding is zero. First and last are the times of the
+// first and of the last one. Nothing of that is checked. The caller sees to it that times do not
 // decrease, and that each event comes less than HeaderTime after the one before.
 func (s *StreamWriter) Commit(size int, events, first, last uint64) {
 	if events == 0 {
@@ -60,8 +61,8 @@ const HeaderTime = 1 << timeBits
 // HeaderSize is the bytes of such a header.
 const HeaderSize = alignedHeader
 
-// Header returns the first 8 bytes of an event of this class and time, as a little-endian number, in a stream of an
-// AlignedStreamClass.
+// Header returns the first 8 bytes of an event of this class and time, as a little-endian number,
+// in a stream of an AlignedStreamClass.
 func (e *EventClass) Header(time uint64) uint64 { return time&(HeaderTime-1) | e.ID<<timeBits }
 
 // Aligned rounds a size up to a multiple of 8 bytes, where the next event can begin.

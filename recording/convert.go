@@ -15,14 +15,15 @@ type converter struct {
 	first, last uint64 // times of the events in room
 }
 
-// goroutineSize is the size of the context of an event, and beforeArgs that of all before its arguments.
+// goroutineSize is the size of the context of an event, and beforeArgs that of all before its
+// arguments.
 const (
 	goroutineSize = 8
 	beforeArgs    = ctf.HeaderSize + goroutineSize
 )
 
-// writeRun records a run of events. The lengths of events were checked when the run was made; here their values are copied into
-// packets, as long as they have no texts many events at a time.
+// writeRun records a run of events. The lengths of events were checked when the run was made; here
+// their values are copied into packets, as long as they have no texts many events at a time.
 func (c *PackedChannel) writeRun(s *packedStream, run *tracer.Run) (err error) {
 	var to converter
 	for i := 0; i < len(run.Heads) && err == nil; {
@@ -45,8 +46,8 @@ func (c *PackedChannel) writeRun(s *packedStream, run *tracer.Run) (err error) {
 	return err
 }
 
-// copyWhole copies events of a plan without texts, from event i of the run on, as many as follow each other and have room. It
-// returns their number. The first has room.
+// copyWhole copies events of a plan without texts, from event i of the run on, as many as follow
+// each other and have room. It returns their number. The first has room.
 func (t *converter) copyWhole(p *plan, run *tracer.Run, i int) int {
 	heads, room, header, last := run.Heads[i:], t.room[t.next:], p.whole.Header(0), t.last
 	size := ctf.Aligned(beforeArgs + p.prefix)

@@ -19,8 +19,8 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// FuzzConvert changes words of a file of rings, records it as runs and event by event, and compares the traces: both have the same
-// events, or neither way believes the file.
+// FuzzConvert changes words of a file of rings, records it as runs and event by event, and compares
+// the traces: both have the same events, or neither way believes the file.
 func FuzzConvert(f *testing.F) {
 	dir := f.TempDir()
 	s, err := recorder.Start(recorder.Options{Dir: dir, Name: "fuzz", Patterns: []string{"packed:*"}, Size: 64 << 10, MaxString: 64})
@@ -98,7 +98,8 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// convert records a file of rings and reads the trace, by CPU. Times are left out: the clock is read while rings are.
+// convert records a file of rings and reads the trace, by CPU. Times are left out: the clock is
+// read while rings are.
 func convert(t *testing.T, ring string, fill func(*recording.Writer, *tracer.Tracer) error) (map[int][]tracer.Event, error) {
 	t.Helper()
 	events, _, err := tracer.OpenRing(ring)

@@ -38,7 +38,8 @@ func (a *agentEvents) batches(ctx context.Context, fn func(*Batch)) error {
 	}
 }
 
-// batchesOnce goes once over all rings. It returns what part of one had filled at most, and whether one has more.
+// batchesOnce goes once over all rings. It returns what part of one had filled at most, and whether
+// one has more.
 func (a *agentEvents) batchesOnce(fn func(*Batch)) (filled float64, more bool, err error) {
 	for _, s := range a.sessions {
 		if s.broken == nil {

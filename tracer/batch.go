@@ -25,10 +25,11 @@ type runner interface {
 	lostBy(cpu int) (Losses, error)
 }
 
-// Run is consecutive events of a batch. Their values lie in the arguments as they lay in the program's memory, in the byte order
-// of the machine: Field.Place returns where. A string or []byte is two numbers of the program's word size there, how many
-// bytes were kept and how many there were; the bytes that were kept follow the arguments, in the order of the fields. Lengths
-// of events have been checked, values have not. A run is valid until the batch's next Run.
+// Run is consecutive events of a batch. Their values lie in the arguments as they lay in the
+// program's memory, in the byte order of the machine: Field.Place returns where. A string or []byte
+// is two numbers of the program's word size there, how many bytes were kept and how many there were;
+// the bytes that were kept follow the arguments, in the order of the fields. Lengths of events have
+// been checked, values have not. A run is valid until the batch's next Run.
 type Run struct {
 	*ring.Run
 	Markers []*Marker // by the number of the event

@@ -63,13 +63,13 @@ func (c *cursor) floor(g *geometry) uint64 {
 // is nothing for now.
 const attempts = 8
 
-// chunk is how much is copied of a ring whose writer waits for its reader: little enough that the copy is in a
-// processor's nearest cache when it is decoded.
+// chunk is how much is copied at a time of a ring whose writer waits for its reader. The copy stays
+// in a processor's nearest cache until it is decoded.
 const chunk = 32 << 10
 
-// fill copies the next complete records of one sub-buffer, at least least bytes where there are as many. It returns false
-// if there is nothing new. asItIs keeps the sub-buffer's header, and copies nothing that the
-// writer leaves alone until it is consumed.
+// fill copies the next complete records of one sub-buffer, at least least bytes where there are as
+// many. It returns false if there is nothing new. asItIs keeps the sub-buffer's header, and copies
+// nothing that the writer leaves alone until it is consumed.
 func (c *cursor) fill(r *Reader, least uint64, asItIs bool) (bool, error) {
 	g := &r.g
 	if !c.started {

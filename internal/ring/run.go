@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// Run is consecutive records of a ring, copied out of it and checked. It is valid until the ring's next Run or Next.
+// Run is consecutive records of a ring, copied out of it and checked. It is valid until the ring's
+// next Run or Next.
 type Run struct {
 	Events []*Event // all that are described by now, by number
 	Heads  []Head   // of the records
@@ -28,11 +29,12 @@ func (u *Run) Args(h *Head) []byte {
 	return u.bytes[h.at+RecordHeader : end : end]
 }
 
-// maxRun bounds the records of a run, so that a processor's nearest cache holds their heads beside the chunk.
+// maxRun bounds the records of a run, so that a processor's nearest cache holds their heads beside
+// the chunk.
 const maxRun = 512
 
-// Run returns the next records of a ring, in the order in which they were written, and nil when there are none
-// for now. Errors are those of Next.
+// Run returns the next records of a ring, in the order in which they were written, and nil when
+// there are none for now. Errors are those of Next.
 func (r *Reader) Run(ring int) (*Run, error) {
 	c := &r.cursors[ring]
 	if c.next == len(c.heads) {
@@ -46,8 +48,8 @@ func (r *Reader) Run(ring int) (*Run, error) {
 }
 
 // Next returns the next record of a ring, in the order in which they were written, and nil when
-// there is none for now. An error names the place; all records before it were returned, and none of the ring
-// will be.
+// there is none for now. An error names the place; all records before it were returned, and none of
+// the ring will be.
 func (r *Reader) Next(ring int) (*Record, error) {
 	c := &r.cursors[ring]
 	if c.next == len(c.heads) {
@@ -72,7 +74,8 @@ func (c *cursor) returned(n int) {
 	c.position, c.events = c.start+uint64(c.heads[n].at), c.first+uint64(n)
 }
 
-// more decodes records once all that were decoded have been returned. It returns false if there are none for now.
+// more decodes records once all that were decoded have been returned. It returns false if there are
+// none for now.
 func (c *cursor) more(r *Reader) (bool, error) {
 	for {
 		if c.failed != nil {
@@ -105,8 +108,9 @@ func (c *cursor) more(r *Reader) (bool, error) {
 // errPart is that the batch ends within a record of which there is more.
 var errPart = errors.New("part of a record")
 
-// decode checks the first records of the batch and notes their heads, once for all who read them. It counts those that an earlier
-// reader has read, and leaves them out. Records before an error are decoded.
+// decode checks the first records of the batch and notes their heads, once for all who read them.
+// It counts those that an earlier reader has read, and leaves them out. Records before an error are
+// decoded.
 func (c *cursor) decode(r *Reader) (err error) {
 	if c.space == nil {
 		c.space = make([]Head, maxRun)
@@ -139,7 +143,7 @@ func (c *cursor) decode(r *Reader) (err error) {
 				time, line = r.converter.Monotonic(ticks), r.converter.Line()
 			}
 			last = max(last, time)
-			h := &heads[n] // field by field: a composite would be put together elsewhere, which is slower than all the rest
+			h := &heads[n] // field by field: a composite is put together on the stack first, and waits there
 			h.Monotonic, h.Goroutine, h.at, h.words, h.Event = last, c.context.goroutine, uint32(at), uint16(words), uint16(number)
 			n++
 		}
@@ -157,8 +161,8 @@ func (c *cursor) decode(r *Reader) (err error) {
 	return err
 }
 
-// other decodes a word of the batch that is no record of a known event, and returns how many bytes to go on by: 0 if its event
-// has become known.
+// other decodes a word of the batch that is no record of a known event, and returns how many bytes
+// to go on by: 0 if its event has become known.
 func (c *cursor) other(r *Reader, at int) (skip int, err error) {
 	b := c.batch[at:]
 	word := order.Uint64(b)

@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/clock"
-	"github.com/waymark-trace/waymark/internal/field"
 )
 
-// randomRing returns a file of one ring, of sub-buffers of several chunks, with random records of events of 0, 16 and 2048
-// bytes, and texts.
+// randomRing returns a file of one ring, of sub-buffers of several chunks, with random records of
+// events of 0, 16 and 2048 bytes, and texts.
 func randomRing(t testing.TB, mode Mode, seed uint64) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "random.ring")
@@ -29,7 +29,7 @@ func randomRing(t testing.TB, mode Mode, seed uint64) []byte {
 	for i, size := range sizes {
 		e := &Event{Name: fmt.Sprint("a:b", i), Size: int(size)}
 		if size > 0 {
-			e.Fields = []Field{{Name: "n", Type: "int64", Kind: field.Int64, Size: 8}}
+			e.Fields = []Field{{Name: "n", Type: "int64", Kind: event.Int64, Size: 8}}
 		}
 		if _, err := f.Define(e); err != nil {
 			t.Fatal(err)
@@ -69,8 +69,8 @@ func randomRing(t testing.TB, mode Mode, seed uint64) []byte {
 	return text
 }
 
-// slowly decodes a ring word by word as the format describes it, and returns a line for each record, and whether the ring
-// is whole. It stands beside decode, which reads many at once.
+// slowly decodes a ring word by word as the format describes it, and returns a line for each
+// record, and whether the ring is whole. It stands beside decode, which reads many at once.
 func slowly(r *Reader) (lines []string, whole bool) {
 	c, g := &r.cursors[0], &r.g
 	head, at := c.control.head, c.floor(g)
