@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/recorder"
@@ -33,7 +34,7 @@ func start(t *testing.T, o recorder.Options) *recorder.Session {
 }
 
 // events ends the session and returns what it has recorded, in order of time.
-func events(t *testing.T, s *recorder.Session) (all []ring.Record, values [][]ring.Value) {
+func events(t *testing.T, s *recorder.Session) (all []ring.Record, values [][]event.Value) {
 	t.Helper()
 	r, err := s.File().Reader()
 	if err != nil {
@@ -54,7 +55,9 @@ func events(t *testing.T, s *recorder.Session) (all []ring.Record, values [][]ri
 				t.Fatal(err)
 			}
 			for i := range v {
-				v[i].Text = append([]byte(nil), v[i].Text...)
+				if v[i].Kind().HasLength() {
+					v[i] = event.Text(v[i].Kind(), slices.Clone(v[i].Bytes()), v[i].Len())
+				}
 			}
 			// A goroutine may have gone from one P, and ring, to another.
 			at := sort.Search(len(all), func(i int) bool { return all[i].Monotonic > rec.Monotonic })
@@ -152,10 +155,10 @@ func TestValues(t *testing.T) {
 	}
 	for i, v := range values {
 		n := i / 2
-		if int32(v[0].Bits) != int32(-n) || len(v) == 3 && (int64(v[1].Bits) != int64(-n) || v[2].Bits != uint64(n)) {
+		if int32(v[0].Bits()) != int32(-n) || len(v) == 3 && (int64(v[1].Bits()) != int64(-n) || v[2].Bits() != uint64(n)) {
 			t.Errorf("event %d: %+v", i, v)
 		}
-		if len(v) == 4 && (string(v[2].Text) != strings.Repeat("s", min(n, 10)) || v[2].Len != n || string(v[3].Text) != strings.Repeat("b", min(n/2, 10)) || v[3].Len != n/2) {
+		if len(v) == 4 && (string(v[2].Bytes()) != strings.Repeat("s", min(n, 10)) || v[2].Len() != n || string(v[3].Bytes()) != strings.Repeat("b", min(n/2, 10)) || v[3].Len() != n/2) {
 			t.Errorf("event %d: %+v", i, v)
 		}
 	}

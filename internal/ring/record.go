@@ -65,7 +65,7 @@ func (c *cursor) parse(r *Reader) (bool, error) {
 	}
 	e := r.events[number]
 	if size < RecordHeader+uint64(e.Size) {
-		return false, r.errorf(c.at(), "a record of %d bytes, of event %.80q, which has %d", size, e.Name, RecordHeader+e.Size)
+		return false, r.errorf(c.at(), "a record of %d bytes, of event %.80q, which has %d", size, e.FullName(), RecordHeader+e.Size)
 	}
 	rec := &c.record
 	rec.Event, rec.Number = e, c.events
