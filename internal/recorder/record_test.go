@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
@@ -19,6 +20,7 @@ var (
 	filtered  = marker.New3[int, string, bool]("recfilter:all", "n %d path %s ok %t")
 	unlearned = marker.New1[string]("reclate:late", "text %s")
 	sized     = marker.New4[int32, uint8, string, []byte]("recsize:all", "n %d b %d s %s x %x")
+	took      = marker.New2[int8, time.Duration]("rectook:all", "n %d took %s")
 	odd       = marker.New3[int32, int16, uint8]("recodd:all", "a %d b %d c %d")
 )
 
@@ -164,6 +166,28 @@ func TestValues(t *testing.T) {
 	}
 	if st := s.Stats(); st.Truncated != 29 { // n from 11 to 39
 		t.Errorf("%d events are said to be cut", st.Truncated)
+	}
+}
+
+// A duration is recorded as one, and a condition compares it with others.
+func TestDuration(t *testing.T) {
+	s := start(t, recorder.Options{Patterns: []string{"rectook:*", "rectypedtook:*"}, Where: "took > 3ms && took != 2h45m"})
+	for n := range 10 {
+		took.Mark(int8(n), time.Duration(n)*time.Millisecond)
+	}
+	took.Mark(11, 165*time.Minute)
+	typedTook.Trace(9, -time.Millisecond)
+	typedTook.Trace(10, time.Hour)
+	all, values := events(t, s)
+	if len(all) != 7 || s.Stats().Filtered != 6 {
+		t.Fatalf("%d events, %+v", len(all), s.Stats())
+	}
+	for i, v := range values {
+		want := []string{"4ms", "5ms", "6ms", "7ms", "8ms", "9ms", "1h0m0s"}[i]
+		f := &all[i].Event.Fields[1]
+		if got := string(f.AppendText(nil, &v[1])); got != want || f.Kind != event.Duration || v[1].Kind() != event.Duration {
+			t.Errorf("event %d: %s, want %s; %+v", i, got, want, f)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
@@ -25,6 +26,7 @@ type (
 var (
 	typed      = tracepoint.New8[uint8, pair, string, error, level, [3]byte, []byte, *pair]("rectyped:mixed", "octet", "pair", "text", "err", "level", "array", "blob", "at")
 	typedLate  = tracepoint.New2[pair, int]("rectypedlate:all", "pair", "n")
+	typedTook  = tracepoint.New2[int8, time.Duration]("rectypedtook:all", "n", "took")
 	typedStorm = tracepoint.New2[*pair, int]("rectypedstorm:all")
 	typedNames = tracepoint.New2[int, int]("rectypedwrong:all", "n") //waymark:ignore a wrong name is what is tested
 	typedBad   = tracepoint.New2[int, int]("rectypedsome:bad", "n")  //waymark:ignore a wrong name is what is tested
