@@ -65,8 +65,9 @@ type Site struct {
 // was registered with or passed while enabled; those of a tracepoint once a probe was registered,
 // or it was passed while recorded.
 //
-// An error says that the executable could not be read, or is not the one that this process was
-// started from. The list is complete then too, but for Package, Variable, Sites and types.
+// An error means that the executable could not be read, or is not the one that this process was
+// started from. It wraps errors.ErrUnsupported on platforms without ELF files. The list is complete
+// then too, except for Package, Variable, Sites and types.
 func All() ([]Point, error) {
 	all := []Point{}
 	for _, m := range marker.All() {

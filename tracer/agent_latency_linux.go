@@ -122,7 +122,7 @@ func (p *agentPairs) read() (*Latencies, error) {
 	var got Latencies
 	err := p.fold.look(func() {
 		got = p.got
-		got.counts = slices.Clone(p.got.counts)
+		got.Histogram = p.got.Clone()
 	})
 	if err != nil {
 		return nil, err

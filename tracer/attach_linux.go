@@ -47,6 +47,7 @@ func (p *plan) prepare() error {
 	if err := attachPermission(op); err != nil {
 		return err
 	}
+	counters := haveCounters()
 	files := map[*File]int{}
 	unreadable := map[*File]error{} // which cost their own markers and no others
 	for i, m := range p.markers {
@@ -70,7 +71,11 @@ func (p *plan) prepare() error {
 			continue
 		}
 		for s := range m.Sites {
-			if err := checkRedZone(m, s, p.opened[f]); err != nil {
+			err := checkRedZone(m, s, p.opened[f])
+			if !counters && m.Sites[s].CounterOffset != 0 {
+				err = errNoCounters
+			}
+			if err != nil {
 				p.skipped = append(p.skipped, &SiteError{m, s, err})
 				continue
 			}

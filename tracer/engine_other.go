@@ -28,7 +28,11 @@ func newKernelTracepoints([]string, Options) (kernelTracepoints, error) { return
 
 func kernelTracepointNames(string) ([]string, error) { return nil, errPlatform }
 
-func (*Marker) resolve([]string, []error) (*Marker, error) { return nil, errPlatform }
+type resolver struct{}
+
+func (resolver) resolve(*Marker, []string, []error) (*Marker, error) { return nil, errPlatform }
+
+func (resolver) close() {}
 
 func awaitPatched(context.Context, Target, []*Marker) error { return errPlatform }
 

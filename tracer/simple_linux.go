@@ -183,9 +183,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 		}
 		var frame *variable.Frame
 		if p.Scope != nil {
-			frame = variable.At(s.info, p.Scope, variable.Point{
-				Address: p.Marker, Views: p.Views, Probe: p.Address, Line: r.Line, Again: p.Again, Join: p.Join, Own: p.Own, Ahead: p.Ahead, Ways: p.Ways, Counters: p.Counters,
-			})
+			frame = variable.At(s.info, p.Scope, variable.Point{Position: p.At, Probe: p.Address, Line: r.Line})
 		}
 		frames, reasons = append(frames, frame), append(reasons, noScope(&p))
 		m.Sites = append(m.Sites, site)
@@ -279,8 +277,11 @@ func simpleVariable(v variable.Variable) SimpleVariable {
 	return out
 }
 
-// named notes the functions that a place is in.
+// named notes the functions that a place is in, and their compiler.
 func (p *SimplePlace) named(info *debuginfo.File, code *debuginfo.Scope) {
+	if code != nil {
+		p.Compiler = code.Compiler()
+	}
 	for code != nil {
 		fn := code.Function()
 		if fn == nil {
@@ -328,18 +329,18 @@ func (s *simpleFile) nameFunctions(markers []*Marker) {
 	}
 }
 
-// resolve reads the marker's file again, and returns the marker with more fields.
-func (m *Marker) resolve(vars []string, known []error) (*Marker, error) {
-	f, err := m.File.reopen()
+// resolver reads the files of simple markers again, each of them once.
+type resolver struct{ files map[*File]*simpleFile }
+
+// resolve returns a marker with more fields.
+func (r *resolver) resolve(m *Marker, vars []string, known []error) (*Marker, error) {
+	problems := m.File.Problems // they were reported when the marker was found
+	defer func() { m.File.Problems = problems }()
+	s, err := r.read(m.File)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	problems := m.File.Problems // they were said
-	defer func() { m.File.Problems = problems }()
-	s := &simpleFile{f: f, file: m.File}
-	defer s.close()
-	if !s.read() || m.record >= len(s.records) || s.records[m.record].Name != m.Simple.Name {
+	if m.record >= len(s.records) || s.records[m.record].Name != m.Simple.Name {
 		return nil, fmt.Errorf("%s %w", m.File.Path, ErrChanged)
 	}
 	var again *Marker
@@ -348,4 +349,29 @@ func (m *Marker) resolve(vars []string, known []error) (*Marker, error) {
 		return nil
 	})
 	return again, err
+}
+
+// read returns the records of a file, and their places.
+func (r *resolver) read(file *File) (*simpleFile, error) {
+	if s := r.files[file]; s != nil {
+		return s, nil
+	}
+	f, err := file.reopen()
+	if err != nil {
+		return nil, err
+	}
+	s := &simpleFile{f: f, file: file}
+	if r.files == nil {
+		r.files = map[*File]*simpleFile{}
+	}
+	r.files[file] = s
+	s.read()
+	return s, nil
+}
+
+func (r *resolver) close() {
+	for _, s := range r.files {
+		s.close()
+		s.f.Close()
+	}
 }

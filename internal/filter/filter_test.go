@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 // Patterns mean what path.Match says, but that a slash is a character like others.
 func TestPatternsMatchAsPathDoes(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := rand.New(rand.NewPCG(peer.FixedSeed(t, 3), 4))
 	some := func(alphabet string, n int) string {
 		var b strings.Builder
 		for range r.IntN(n) {
