@@ -99,7 +99,7 @@ func slowly(r *Reader) (lines []string, whole bool) {
 					return lines, false
 				}
 				if at >= c.skip {
-					line := fmt.Sprintf("%d %s %d %d", count, r.events[number].Name, r.Monotonic(ticks+w&math.MaxUint32), goroutine)
+					line := fmt.Sprintf("%d %s %d %d", count, r.events[number].FullName(), r.Monotonic(ticks+w&math.MaxUint32), goroutine)
 					for i := uint64(8); i < size; i += 8 {
 						line += fmt.Sprintf(" %x", word(at+i))
 					}
