@@ -43,7 +43,7 @@ var errKinds = errors.New("too many kinds of events")
 func formOf(f *tracer.Field, v *tracer.Value) form {
 	k := f.KindOf(v)
 	switch {
-	case v.Err != nil || f.Unavailable != nil || k == event.Invalid || int(k) > int(event.Pointer):
+	case v.Err != nil || f.Unavailable != nil || !k.IsValid():
 		return form{event.Invalid, missing}
 	case !k.HasLength():
 		return form{k, plain}

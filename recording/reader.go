@@ -230,7 +230,7 @@ func formIn(fields []ctf.Field, k event.Kind) (form, int) {
 				return form{k, withNUL}, 2
 			}
 		}
-		if !k.HasLength() && k != event.Invalid && int(k) <= int(event.Pointer) {
+		if !k.HasLength() && k.IsValid() {
 			return form{k, plain}, 1
 		}
 	}

@@ -71,12 +71,11 @@ func splitDeclared(name string) (provider, rest string) {
 
 // ringMarker is the marker of events in a ring file.
 func ringMarker(e *ring.Event, file *File) *Marker {
-	m := &Marker{Format: e.Format, Typed: true, File: file, declared: e.Name}
-	m.Provider, m.Name = splitDeclared(e.Name)
+	m := &Marker{Provider: e.Provider, Name: e.Name, Format: e.Format, Typed: true, File: file, declared: e.FullName()}
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		m.Fields = append(m.Fields, Field{
-			Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: f.Kind, Unavailable: unavailable(f.Unavailable), offset: f.Offset, size: f.Size,
+			Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: f.Kind, Unavailable: f.Unavailable.Err(), offset: f.Offset, size: f.Size,
 		})
 	}
 	return m

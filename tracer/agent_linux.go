@@ -110,17 +110,9 @@ func pointOf(p *wire.Point) Point {
 		Probes: p.Probes, Hits: p.Hits, Problem: p.Problem,
 	}
 	for _, f := range p.Fields {
-		out.Fields = append(out.Fields, Field{Name: f.Name, Type: f.Type, Verb: f.Verb, Unavailable: unavailable(f.Unavailable)})
+		out.Fields = append(out.Fields, Field{Name: f.Name, Type: f.Type, Verb: f.Verb, Unavailable: f.Unavailable.Err()})
 	}
 	return out
-}
-
-// unavailable is the error of a field that a program says it does not record, nil for no reason.
-func unavailable(reason string) error {
-	if reason == "" {
-		return nil
-	}
-	return errors.New(reason)
 }
 
 func (c *agentConn) arm(names []string) error {

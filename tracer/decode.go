@@ -110,7 +110,7 @@ func (p *probe) values(raw *bpf.Raw, values []Value, r reading) []Value {
 }
 
 // field reads one field of a record; text is how many strings precede it.
-func (p *probe) field(raw *bpf.Raw, f *schema.Field, text int, r reading) Value {
+func (p *probe) field(raw *bpf.Raw, f *event.Field, text int, r reading) Value {
 	if raw.RecordFailed() {
 		return Value{Err: errMemory}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/ring"
 )
 
@@ -16,7 +17,7 @@ type ringSource struct {
 	comm    string
 	file    *File
 	markers []*Marker // by the number of their event
-	values  []ring.Value
+	values  []event.Value
 	batch   Batch // what is handed over
 
 	last time.Duration // when what is of interest ends, 0 for never
@@ -76,7 +77,7 @@ func (s *ringSource) copied(rec *ring.Record, cpu int) (e *Event, err error) {
 		Values: make([]Value, len(s.values)),
 	}
 	for i, v := range s.values {
-		e.Values[i] = Value{Bits: v.Bits, Text: slices.Clone(v.Text), Len: v.Len}
+		e.Values[i] = Value{Bits: v.Bits(), Text: slices.Clone(v.Bytes()), Len: v.Len()}
 	}
 	return e, nil
 }

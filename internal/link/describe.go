@@ -39,7 +39,7 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 		}
 		sm := schema.Marker{
 			Provider: m.provider, Name: m.name, Format: m.format,
-			Typed: m.args != nil || m.arity == 0, Fields: []schema.Field{},
+			Typed: m.args != nil || m.arity == 0, Fields: []event.Field{},
 			Location: img.stubAddress(i), Counter: m.counter(),
 		}
 		switch {
@@ -56,7 +56,7 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 			kinds[j] = a.kind
 		}
 		for j, offset := range event.Layout(kinds) {
-			sm.Fields = append(sm.Fields, schema.Field{
+			sm.Fields = append(sm.Fields, event.Field{
 				Name: verbs[j].Name, Type: m.args[j].typeName, Kind: kinds[j], Verb: verbs[j].Text, Offset: offset,
 			})
 		}

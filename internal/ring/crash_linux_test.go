@@ -136,7 +136,7 @@ func crash(t *testing.T, random *rand.Rand, path, end string, mode ring.Mode) (m
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, seq, text := v[0].Bits, v[1].Bits, v[2].Text
+			w, seq, text := v[0].Bits(), v[1].Bits(), v[2].Bytes()
 			if rec.Number < next || w >= crashWriters || seen[w][seq] || !isText(text, seq) {
 				t.Fatalf("%s: ring %d: number %d (%d was next): event %d of writer %d, seen before: %t; %d bytes",
 					end, i, rec.Number, next, seq, w, seen[w][seq], len(text))

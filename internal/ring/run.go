@@ -132,7 +132,7 @@ func (c *cursor) decode(r *Reader) (err error) {
 		}
 		e := r.events[number]
 		if size < RecordHeader+e.Size {
-			err = r.errorf(c.at()+uint64(at), "a record of %d bytes, of event %.80q, which has %d", size, e.Name, RecordHeader+e.Size)
+			err = r.errorf(c.at()+uint64(at), "a record of %d bytes, of event %.80q, which has %d", size, e.FullName(), RecordHeader+e.Size)
 			break
 		}
 		c.count++

@@ -27,9 +27,9 @@ func randomRing(t testing.TB, mode Mode, seed uint64) []byte {
 	defer f.Close()
 	sizes := []uint64{0, 16, 2048}
 	for i, size := range sizes {
-		e := &Event{Name: fmt.Sprint("a:b", i), Size: int(size)}
+		e := &Event{Point: Declared(fmt.Sprint("a:b", i), ""), Size: int(size)}
 		if size > 0 {
-			e.Fields = []Field{{Name: "n", Type: "int64", Kind: event.Int64, Size: 8}}
+			e.Fields = []event.Field{{Name: "n", Type: "int64", Kind: event.Int64, Size: 8}}
 		}
 		if _, err := f.Define(e); err != nil {
 			t.Fatal(err)
@@ -99,7 +99,7 @@ func slowly(r *Reader) (lines []string, whole bool) {
 					return lines, false
 				}
 				if at >= c.skip {
-					line := fmt.Sprintf("%d %s %d %d", count, r.events[number].Name, r.Monotonic(ticks+w&math.MaxUint32), goroutine)
+					line := fmt.Sprintf("%d %s %d %d", count, r.events[number].FullName(), r.Monotonic(ticks+w&math.MaxUint32), goroutine)
 					for i := uint64(8); i < size; i += 8 {
 						line += fmt.Sprintf(" %x", word(at+i))
 					}
@@ -167,7 +167,7 @@ func FuzzRun(f *testing.F) {
 		var got []string
 		last := int64(0)
 		add := func(number uint64, e *Event, monotonic int64, goroutine uint64, args []byte) {
-			line := fmt.Sprintf("%d %s %d %d", number, e.Name, monotonic, goroutine)
+			line := fmt.Sprintf("%d %s %d %d", number, e.FullName(), monotonic, goroutine)
 			for ; len(args) > 0; args = args[8:] {
 				line += fmt.Sprintf(" %x", order.Uint64(args))
 			}
