@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/schema"
-	"github.com/waymark-trace/waymark/sdt"
 )
 
 // Large programs of other people's, with markers at the entry of functions in their hot packages, get the same
@@ -139,7 +139,12 @@ func disassemble(t *testing.T, path string, words map[uint64]string) (at, reads 
 
 func readSchema(t *testing.T, path string) *schema.Document {
 	t.Helper()
-	data, err := sdt.ReadSection(path, schema.Section, schema.MaxSize)
+	im, err := elffile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer im.Close()
+	data, err := im.Named(schema.Section, schema.MaxSize)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,9 +158,18 @@ func (f *File) reopen() (*os.File, error) {
 	if f.machine != bpf.Machine(runtime.GOARCH) {
 		return nil, fmt.Errorf("%s is for %v, this machine runs %s: %w", f.Path, f.machine, runtime.GOARCH, ErrNotSupported)
 	}
+	return f.open()
+}
+
+// open returns a descriptor of its own of the file that Find read, as long as the file is still at one of the
+// paths that opened it. A file that Find holds is not opened again.
+func (f *File) open() (*os.File, error) {
 	var denied error
 	changed := fmt.Errorf("%s %w", f.Path, ErrChanged)
 	for _, path := range f.opens {
+		if f.held != nil && identify(path) == f.id {
+			return duplicate(f.held)
+		}
 		opened, id, err := openFile(path)
 		switch {
 		case err == nil && id == f.id:

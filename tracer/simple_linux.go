@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/enclosing"
 	"github.com/waymark-trace/waymark/internal/place"
 	"github.com/waymark-trace/waymark/internal/simplesection"
@@ -18,7 +19,8 @@ import (
 
 // simpleFile is what an open file says about its simple markers.
 type simpleFile struct {
-	f       *os.File
+	im      *elffile.Image
+	opened  *os.File // of im, when the resolver opened it
 	file    *File
 	records []simplesection.Record
 	marks   []place.Mark
@@ -33,8 +35,8 @@ type simpleFile struct {
 
 // simpleMarkers returns the simple markers of an open file. What is wrong with single records, or
 // with the debugging information, is among the file's problems, or the markers'. outline is as in Target.
-func simpleMarkers(f *os.File, file *File, outline bool) (markers []*Marker) {
-	s := &simpleFile{f: f, file: file, outline: outline}
+func simpleMarkers(im *elffile.Image, file *File, outline bool) (markers []*Marker) {
+	s := &simpleFile{im: im, file: file, outline: outline}
 	defer s.close()
 	err := debuginfo.Guard(func() error {
 		if !s.read() {
@@ -54,8 +56,7 @@ func simpleMarkers(f *os.File, file *File, outline bool) (markers []*Marker) {
 
 // read reads the records, and finds their places; it is false when there are none.
 func (s *simpleFile) read() bool {
-	path := pathOf(s.f)
-	records, problems, err := simplesection.Read(path)
+	records, problems, err := simplesection.Read(s.im)
 	if err != nil {
 		problems = append(problems, err)
 	}
@@ -64,7 +65,7 @@ func (s *simpleFile) read() bool {
 		return false
 	}
 	s.records = records
-	places, err := simplesection.ReadPlaces(path)
+	places, err := simplesection.ReadPlaces(s.im)
 	if err != nil {
 		s.file.Problems = append(s.file.Problems, err)
 		places = &simplesection.Places{}
@@ -83,7 +84,7 @@ func (s *simpleFile) read() bool {
 		s.err = ErrOutline
 		return true
 	}
-	if s.info, s.err = debuginfo.Open(s.f, s.file.Path); s.err != nil {
+	if s.info, s.err = debuginfo.Open(s.im, s.file.Path); s.err != nil {
 		return true
 	}
 	if err := debuginfo.Guard(s.addresses); err != nil {
@@ -122,7 +123,7 @@ func (s *simpleFile) addresses() error {
 	if err != nil || data == nil {
 		return err
 	}
-	records, err := sdt.ReadSection(pathOf(s.f), simplesection.Section, simplesection.MaxSize)
+	records, err := s.im.Named(simplesection.Section, simplesection.MaxSize)
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 			Note:    sdt.Note{Provider: provider, Name: name, Location: sdt.Addr(p.Address)},
 			Address: sdt.Addr(p.Address), Offset: sdt.Offset(off),
 		}
-		if code, harm := redZone(&site, s.f); harm && keepRedZone && !m.goCode {
+		if code, harm := redZone(&site, s.im); harm && keepRedZone && !m.goCode {
 			out := SimplePlace{Address: p.Address, Err: redZoneError(code)}
 			out.named(s.info, p.Code)
 			m.Simple.Refused = append(m.Simple.Refused, out)
@@ -360,7 +361,12 @@ func (r *resolver) read(file *File) (*simpleFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simpleFile{f: f, file: file}
+	im, err := elffile.FromFile(f, file.Path)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	s := &simpleFile{im: im, opened: f, file: file}
 	if r.files == nil {
 		r.files = map[*File]*simpleFile{}
 	}
@@ -372,6 +378,7 @@ func (r *resolver) read(file *File) (*simpleFile, error) {
 func (r *resolver) close() {
 	for _, s := range r.files {
 		s.close()
-		s.f.Close()
+		s.im.Close()
+		s.opened.Close()
 	}
 }

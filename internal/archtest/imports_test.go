@@ -49,7 +49,7 @@ var rules = []rule{
 	},
 	{
 		what:  "readers",
-		parts: []string{"sdt", "ctf", "event", "internal/schema", "internal/markerabi", "internal/link", "internal/ring", "internal/clock", "internal/debugfile", "internal/debuginfo", "internal/place", "internal/variable", "internal/fetch"},
+		parts: []string{"sdt", "ctf", "event", "internal/schema", "internal/markerabi", "internal/link", "internal/ring", "internal/clock", "internal/elffile", "internal/debuginfo", "internal/place", "internal/variable", "internal/fetch"},
 		bad:   func(dep string) bool { return isIn(dep, engines...) },
 		why:   "a program that reads files or traces does not link the engine that attaches",
 	},

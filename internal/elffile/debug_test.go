@@ -1,13 +1,20 @@
-package debugfile
+package elffile
 
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// pathsOf is debugPaths of a file at a path.
+func pathsOf(path, id, link string) []string {
+	return debugPaths(processRoot(path), filepath.Dir(path), id, link)
+}
 
 func TestPaths(t *testing.T) {
 	for _, c := range []struct {
@@ -24,7 +31,7 @@ func TestPaths(t *testing.T) {
 		}},
 		{"/proc/self/p", "", "p.debug", []string{"/proc/self/p.debug", "/proc/self/.debug/p.debug", "/usr/lib/debug/proc/self/p.debug"}},
 	} {
-		if d := cmp.Diff(c.want, Paths(c.path, c.id, c.link)); d != "" {
+		if d := cmp.Diff(c.want, pathsOf(c.path, c.id, c.link)); d != "" {
 			t.Errorf("Paths(%q, %q, %q) (-want +got)\n%s", c.path, c.id, c.link, d)
 		}
 	}
@@ -36,7 +43,7 @@ func TestLink(t *testing.T) {
 		"pq.debug\x00\x00\x00\x00\x01\x02\x03\x04": "pq.debug", "pq.debug\x00\x01\x02\x03\x04": "",
 		"..\x00\x00\x01\x02\x03\x04": "", ".\x00\x00\x00\x01\x02\x03\x04": "", "a/b\x00\x01\x02\x03\x04": "",
 	} {
-		name, sum := Link([]byte(section), binary.LittleEndian)
+		name, sum := debugLink([]byte(section), binary.LittleEndian)
 		if name != want || (sum == 0x04030201) != (want != "") {
 			t.Errorf("Link(%q) = %q, %#x, want %q", section, name, sum, want)
 		}
@@ -44,8 +51,17 @@ func TestLink(t *testing.T) {
 }
 
 // The checksum of "123456789" is what every description of CRC-32 gives.
+// hasSum asks the image of what need not be an ELF file.
+func hasSum(r interface {
+	io.ReaderAt
+	Size() int64
+}, sum uint32) bool {
+	im := Image{r: r, size: uint64(r.Size()), budget: budgetOf(r.Size(), r.Size())}
+	return im.hasSum(sum)
+}
+
 func TestHasSum(t *testing.T) {
-	if r := strings.NewReader("123456789"); !HasSum(r, 0xcbf43926) || HasSum(r, 0xcbf43927) || HasSum(bytes.NewReader(nil), 1) {
+	if r := strings.NewReader("123456789"); !hasSum(r, 0xcbf43926) || hasSum(r, 0xcbf43927) || hasSum(bytes.NewReader(nil), 1) {
 		t.Error("not the checksum")
 	}
 }

@@ -1,10 +1,23 @@
-package debuginfo
+package elffile
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 )
+
+// guard calls do and returns its panic as an error.
+func guard(do func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	return do()
+}
 
 // A file that is cut off while it is mapped is an error, not the end of the process.
 func TestCutOff(t *testing.T) {
@@ -26,7 +39,7 @@ func TestCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := 0
-	if err := Guard(func() error {
+	if err := guard(func() error {
 		for _, b := range data {
 			sum += int(b)
 		}

@@ -1,4 +1,4 @@
-package sdt
+package elffile
 
 import (
 	"debug/elf"
@@ -8,25 +8,25 @@ import (
 // The layouts are those of the gABI, chapters 4 (sections) and 5 (program headers); class 32 has
 // a segment's flags in another place.
 
-func (im *image) decodeSegment(b []byte) (s segment) {
-	f := fields{b, im.order, im.class}
-	s.kind = elf.ProgType(f.word())
-	if im.class == elf.ELFCLASS64 {
-		s.flags = elf.ProgFlag(f.word())
+func (im *Image) decodeSegment(b []byte) (s Segment) {
+	f := fields{b, im.Order, im.Class}
+	s.Type = elf.ProgType(f.word())
+	if im.Class == elf.ELFCLASS64 {
+		s.Flags = elf.ProgFlag(f.word())
 	}
-	s.offset, s.addr, _, s.fileSize, s.memSize = f.addr(), f.addr(), f.addr(), f.addr(), f.addr()
-	if im.class == elf.ELFCLASS32 {
-		s.flags = elf.ProgFlag(f.word())
+	s.Offset, s.Addr, _, s.FileSize, s.MemSize = f.addr(), f.addr(), f.addr(), f.addr(), f.addr()
+	if im.Class == elf.ELFCLASS32 {
+		s.Flags = elf.ProgFlag(f.word())
 	}
-	s.align = f.addr()
+	s.Align = f.addr()
 	return s
 }
 
-func (im *image) decodeSection(b []byte) (s section, info uint32) {
-	f := fields{b, im.order, im.class}
-	s.name, s.kind, s.flags = f.word(), elf.SectionType(f.word()), elf.SectionFlag(f.addr())
-	s.addr, s.offset, s.size, s.link = f.addr(), f.addr(), f.addr(), f.word()
-	return s, f.word()
+func (im *Image) decodeSection(b []byte) (s Section) {
+	f := fields{b, im.Order, im.Class}
+	s.name, s.Type, s.Flags = f.word(), elf.SectionType(f.word()), elf.SectionFlag(f.addr())
+	s.Addr, s.Offset, s.Size, s.Link, s.info = f.addr(), f.addr(), f.addr(), f.word(), f.word()
+	return s
 }
 
 // fields takes one field after the other off a header that is long enough.
