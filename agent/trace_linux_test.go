@@ -57,8 +57,8 @@ func TestTrace(t *testing.T) {
 					break
 				}
 				must(t, err)
-				n := int(e.Values[1].Bits)
-				if tt.want != nil && n != tt.want(events) || n <= last || string(e.Values[0].Text) != "x" || e.PID != p.PID() || e.Goroutine == 0 {
+				n := int(e.Values[1].Bits())
+				if tt.want != nil && n != tt.want(events) || n <= last || string(e.Values[0].Bytes()) != "x" || e.PID != p.PID() || e.Goroutine == 0 {
 					t.Fatalf("event %d behind n %d: %+v", events, last, e)
 				}
 				last = n
@@ -97,7 +97,7 @@ func TestBatches(t *testing.T) {
 		go func() {
 			done <- tr.Batches(context.Background(), func(b *tracer.Batch) {
 				for e := b.Next(); e != nil; e = b.Next() {
-					at, _ := e.Marker.Fields[1].Place()
+					at := e.Marker.Fields[1].Offset
 					n := binary.NativeEndian.Uint64(e.Args[at:])
 					if before, ok := last[b.CPU]; seen[n] || n < 1000 || ok && int64(n) <= before || string(e.Texts[:1]) != "x" || e.Goroutine == 0 || e.Marker.Name != markers[0].Name {
 						t.Errorf("n %d behind %d on CPU %d, seen before: %t: %+v", n, before, b.CPU, seen[n], e)
@@ -150,7 +150,7 @@ func TestTraceOfTheDead(t *testing.T) {
 				break
 			}
 			must(t, err)
-			if n := int(e.Values[1].Bits); n != events {
+			if n := int(e.Values[1].Bits()); n != events {
 				t.Fatalf("event %d has n %d", events, n)
 			}
 			events++

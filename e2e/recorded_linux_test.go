@@ -87,7 +87,7 @@ func readNumbers(t *testing.T, dir string) (a account) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		writer, seq := e.Values[0].Bits, e.Values[1].Bits
+		writer, seq := e.Values[0].Bits(), e.Values[1].Bits()
 		if seq < next[writer] {
 			t.Fatalf("%s: event %d of writer %d, %d was to be next", dir, seq, writer, next[writer])
 		}

@@ -9,14 +9,14 @@ import (
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/event/source"
 )
 
 // Event is an event of a trace. It is valid until the next call of Next.
 type Event struct {
-	tracer.Event
-	// Raw is the event as the trace has it. Fields of other tracers' events that are no basic values have a kind
-	// of field.Invalid in Marker, and are found there: Nested says where.
+	event.Event
+	// Raw is the event as the trace has it. Fields of other tracers' events that are no basic values have the
+	// kind event.Invalid, and are there: Nested points to them.
 	Raw *ctf.Event
 	// Nested are, for each of Values, what cannot be one; nil for those that are.
 	Nested []*ctf.Value
@@ -28,6 +28,7 @@ type Reader struct {
 	Traces []*ctf.Trace
 
 	events  *ctf.Reader
+	origin  int64 // the time of day, in nanoseconds since 1970, at which Event.Time is 0
 	classes map[*ctf.EventClass]*class
 	event   Event
 }
@@ -58,20 +59,21 @@ func Open(path string) (*Reader, error) {
 		return nil, err
 	}
 	r.events = ctf.NewReader(r.Traces...)
+	r.origin = originOf(r.Traces[0])
 	return r, err
 }
 
 // Close closes the files.
 func (r *Reader) Close() { r.events.Close() }
 
-// Markers returns the markers of all kinds of events that the traces describe, each name once for each
+// Points returns the points of all kinds of events that the traces describe, each name once for each
 // set of fields.
-func (r *Reader) Markers() []*tracer.Marker {
-	var all []*tracer.Marker
+func (r *Reader) Points() []*event.Point {
+	var all []*event.Point
 	for _, t := range r.Traces {
 		for _, s := range t.Classes {
 			for _, e := range s.Events {
-				all = append(all, r.class(t, e).marker)
+				all = append(all, r.class(t, e).point)
 			}
 		}
 	}
@@ -99,8 +101,8 @@ func (r *Reader) Next() (*Event, error) {
 	}
 	c := r.class(nil, raw.Class)
 	e := &r.event
-	*e = Event{Raw: raw, Nested: e.Nested[:0], Event: tracer.Event{
-		Time: time.Unix(0, raw.Time), Monotonic: time.Duration(raw.Ticks), Marker: c.marker, Values: e.Values[:0],
+	*e = Event{Raw: raw, Nested: e.Nested[:0], Event: event.Event{
+		Time: time.Duration(raw.Time - r.origin), Point: c.point, Values: e.Values[:0],
 	}}
 	e.circumstances()
 	if c.forms != nil {
@@ -109,6 +111,23 @@ func (r *Reader) Next() (*Event, error) {
 		c.foreign(e)
 	}
 	return e, nil
+}
+
+// Clock converts the times of events, which are of the first trace's clock, to the time of day.
+func (r *Reader) Clock() source.Clock { return clockAt(r.origin) }
+
+// clockAt is a clock that was 0 so many nanoseconds after 1970.
+type clockAt int64
+
+func (c clockAt) Wall(t time.Duration) time.Time { return time.Unix(0, int64(c)+int64(t)) }
+
+// originOf returns the time of day at which a trace's clock was 0, 0 when it has none.
+func originOf(t *ctf.Trace) int64 {
+	if len(t.Clocks) == 0 {
+		return 0
+	}
+	ns, _ := t.Clocks[0].Nanoseconds(0)
+	return ns
 }
 
 // circumstances takes what contexts say of who and where, by waymark's names and LTTng's.
@@ -143,8 +162,8 @@ func (e *Event) who(context *ctf.Value) {
 
 // class is what is known of a kind of events.
 type class struct {
-	marker *tracer.Marker
-	forms  []form // of waymark's own; nil for those of others
+	point *event.Point
+	forms []form // of waymark's own; nil for those of others
 }
 
 // class returns what is known of a kind of events; t may be nil once it is known.
@@ -169,12 +188,12 @@ func (r *Reader) class(t *ctf.Trace, e *ctf.EventClass) *class {
 	return c
 }
 
-func newMarker(name string) *tracer.Marker {
+func newPoint(name string) *event.Point {
 	provider, rest, ok := strings.Cut(name, ":")
 	if !ok {
 		provider, rest = "", name
 	}
-	return &tracer.Marker{Provider: provider, Name: rest, File: &tracer.File{}}
+	return &event.Point{Provider: provider, Name: rest}
 }
 
 // ownClass returns a kind of events that a Writer recorded, nil for those of others.
@@ -184,11 +203,10 @@ func ownClass(t *ctf.Trace, e *ctf.EventClass) *class {
 	if entry == nil || json.Unmarshal([]byte(entry.Text), &d) != nil || e.Payload == nil {
 		return nil
 	}
-	c := &class{marker: newMarker(e.Name), forms: []form{}}
-	c.marker.Format, c.marker.Typed = d.Format, true
+	c := &class{point: newPoint(e.Name), forms: []form{}}
+	c.point.Format = d.Format
 	at := 0
 	for _, fd := range d.Fields {
-		f := tracer.Field{Name: fd.Name, Type: fd.Type, Kind: fd.Kind, Verb: fd.Verb}
 		k := fd.Kind
 		if fd.As != event.Invalid {
 			k = fd.As
@@ -199,7 +217,7 @@ func ownClass(t *ctf.Trace, e *ctf.EventClass) *class {
 		}
 		at += used
 		c.forms = append(c.forms, form)
-		c.marker.Fields = append(c.marker.Fields, f)
+		c.point.Fields = append(c.point.Fields, fd.Field)
 	}
 	if at != len(e.Payload.Fields) {
 		return nil
@@ -230,7 +248,7 @@ func formIn(fields []ctf.Field, k event.Kind) (form, int) {
 				return form{k, withNUL}, 2
 			}
 		}
-		if !k.HasLength() && k != event.Invalid && int(k) <= int(event.Pointer) {
+		if !k.HasLength() && k != event.Invalid {
 			return form{k, plain}, 1
 		}
 	}
@@ -240,24 +258,21 @@ func formIn(fields []ctf.Field, k event.Kind) (form, int) {
 // own takes the values of an event that a Writer recorded.
 func (c *class) own(e *Event) {
 	elems := e.Raw.Payload.Elems
-	for i, f := range c.forms {
-		v, raw := tracer.Value{}, &elems[0]
+	for _, f := range c.forms {
+		v, raw := event.Value{}, &elems[0]
 		if f.matter == withNUL || f.matter == plain && f.kind == event.Bytes {
 			raw, elems = &elems[1], elems[1:]
 		}
 		elems = elems[1:]
 		switch {
 		case f.matter == missing:
-			v.Err = errors.New(string(raw.Elems[0].Text))
+			v = event.Missing(event.Reason(raw.Elems[0].Text))
 		case f.matter == cut:
-			v.Text, v.Len = raw.Elems[1].Text, int(int64(raw.Elems[2].Bits))
+			v = event.Text(f.kind, raw.Elems[1].Text, int(int64(raw.Elems[2].Bits)))
 		case f.kind.HasLength():
-			v.Text, v.Len = raw.Text, len(raw.Text)
+			v = event.Text(f.kind, raw.Text, len(raw.Text))
 		default:
-			v.Bits = raw.Bits
-		}
-		if f.kind != c.marker.Fields[i].Kind && f.matter != missing {
-			v.Kind = f.kind
+			v = event.Number(f.kind, raw.Bits)
 		}
 		e.Values = append(e.Values, v)
 		e.Nested = append(e.Nested, nil)

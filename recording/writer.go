@@ -11,7 +11,7 @@ import (
 
 // Options say what a trace is like.
 type Options struct {
-	// Offset is what the clock of events, Event.Monotonic, is behind the time since 1970. 0: that of
+	// Offset is the time from 1970 to the 0 of the clock of events, event.Event.Time. 0 is that of
 	// CLOCK_MONOTONIC now.
 	Offset time.Duration
 	// Env is what readers see of the circumstances, besides host, kernel and boot.

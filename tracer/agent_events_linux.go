@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/internal/wire"
 )
@@ -24,9 +25,9 @@ type agentEvents struct {
 
 	mu     sync.Mutex // of reading
 	closed bool
-	ready  []*Event // in order
-	rest   []*Event // read, but others may come before them
-	err    error    // to be returned behind what is ready
+	ready  []*event.Event // in order
+	rest   []*event.Event // read, but others may come before them
+	err    error          // to be returned behind what is ready
 }
 
 func newAgentEvents(t Target, markers []*Marker, o Options) (*agentEvents, error) {
@@ -46,7 +47,7 @@ func newAgentEvents(t Target, markers []*Marker, o Options) (*agentEvents, error
 	return &agentEvents{sessions: sessions, closing: make(chan struct{}), halted: make(chan struct{})}, nil
 }
 
-func (a *agentEvents) next(ctx context.Context, into *Event, _ *[]byte) error {
+func (a *agentEvents) next(ctx context.Context, into *event.Event, _ *[]byte) error {
 	for pace := (ring.Pace{}); ; {
 		over := false
 		select {
@@ -87,7 +88,7 @@ func (a *agentEvents) sleep(ctx context.Context, nap time.Duration) error {
 }
 
 // poll returns an event, if there is one. Over says that no more are written.
-func (a *agentEvents) poll(over bool) (*Event, error) {
+func (a *agentEvents) poll(over bool) (*event.Event, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -176,6 +177,24 @@ func (a *agentEvents) buffer() int64 {
 		size = min(size, s.size)
 	}
 	return size
+}
+
+func (a *agentEvents) points() (all []*event.Point) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, s := range a.sessions {
+		if !a.closed {
+			all = append(all, s.points()...)
+		}
+	}
+	return all
+}
+
+// Wall converts by the clock of the first program; all programs share CLOCK_MONOTONIC.
+func (a *agentEvents) Wall(t time.Duration) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return time.Unix(0, int64(t)+a.sessions[0].Wall())
 }
 
 // ended is nil: whoever gave the processes sees them end.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/rundir"
 	"github.com/waymark-trace/waymark/internal/wire"
@@ -110,17 +111,9 @@ func pointOf(p *wire.Point) Point {
 		Probes: p.Probes, Hits: p.Hits, Problem: p.Problem,
 	}
 	for _, f := range p.Fields {
-		out.Fields = append(out.Fields, Field{Name: f.Name, Type: f.Type, Verb: f.Verb, Unavailable: unavailable(f.Unavailable)})
+		out.Fields = append(out.Fields, event.Field{Name: f.Name, Type: f.Type, Verb: f.Verb, Unavailable: event.Reason(f.Unavailable)})
 	}
 	return out
-}
-
-// unavailable is the error of a field that a program says it does not record, nil for no reason.
-func unavailable(reason string) error {
-	if reason == "" {
-		return nil
-	}
-	return errors.New(reason)
 }
 
 func (c *agentConn) arm(names []string) error {

@@ -34,8 +34,8 @@ type Losses struct {
 // Total returns how many that are.
 func (l Losses) Total() uint64 { return l.Full + l.NoRing + l.Undescribed }
 
-// Packed is an event whose values lie in Args as they lay in the program's memory: Field.Place says where. Who keeps them
-// and does not look at them saves most of what an Event costs.
+// Packed is an event whose values lie in Args as they lay in the program's memory: event.Field.Offset is where. A caller that keeps
+// them as they are saves most of the cost of an Event.
 type Packed struct {
 	Marker    *Marker
 	Monotonic time.Duration // CLOCK_MONOTONIC at the hit
@@ -69,10 +69,6 @@ func (b *Batch) Lost() Losses {
 	}
 	return n
 }
-
-// Place returns where the field's value lies in Packed.Args, and how many bytes it takes there, of markers
-// that Packed events have.
-func (f *Field) Place() (offset, size int) { return f.offset, f.size }
 
 // Batches calls fn with what agents record, one CPU of one process after another, also with nothing when nothing is new, until
 // all was read after Stop, or there is an error. It takes the place of Next, and only the agent engine has it. A batch is

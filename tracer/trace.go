@@ -1,6 +1,11 @@
 package tracer
 
-import "context"
+import (
+	"context"
+
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
+)
 
 // Tracer yields the events of markers. Next and Read are for one goroutine at a time; the other
 // methods may be called from any.
@@ -12,8 +17,12 @@ type Tracer struct {
 // events is what an engine does for a Tracer.
 type events interface {
 	engine
-	// next fills in an event, whose Values it uses again, and appends what their Text is to text.
-	next(ctx context.Context, e *Event, text *[]byte) error
+	// next fills in an event, whose Values it uses again, and appends the bytes of their texts to text.
+	next(ctx context.Context, e *event.Event, text *[]byte) error
+	// points returns the points that events can have so far.
+	points() []*event.Point
+	// Wall makes it the clock of its events.
+	source.Clock
 	lost() (uint64, error)
 	lostByCPU() ([]uint64, error)
 	filtered() (uint64, error)
@@ -41,8 +50,8 @@ func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
 // Next returns the next event and waits for it. It returns io.EOF after Stop when every
 // event was returned, the context's error as soon as the context is done, and os.ErrClosed
 // after Close. Events come in the order in which their probes began to write them.
-func (t *Tracer) Next(ctx context.Context) (*Event, error) {
-	var e Event
+func (t *Tracer) Next(ctx context.Context) (*event.Event, error) {
+	var e event.Event
 	var text []byte
 	if err := t.engine.next(ctx, &e, &text); err != nil {
 		return nil, err
@@ -52,10 +61,17 @@ func (t *Tracer) Next(ctx context.Context) (*Event, error) {
 
 // Read is Next into an event of the caller's, and allocates nothing: its Values, and their Text, are used again by
 // the next Read. After an error the event is of no use.
-func (t *Tracer) Read(ctx context.Context, e *Event) error {
+func (t *Tracer) Read(ctx context.Context, e *event.Event) error {
 	t.text = t.text[:0]
 	return t.engine.next(ctx, e, &t.text)
 }
+
+// Points returns the points that events have: those of the markers that are attached, with the fields that Options adds.
+// Agents describe points when they are first hit, so theirs are new, and appear then.
+func (t *Tracer) Points() []*event.Point { return t.engine.points() }
+
+// Clock converts the times of events, which are of CLOCK_MONOTONIC, to the time of day.
+func (t *Tracer) Clock() source.Clock { return t.engine }
 
 // Buffer returns the size of the buffer, in bytes, where that can be less than what Options have: an agent that is asked for no size
 // in particular takes no more than half of the memory that its program has left. It is 0 with the kernel's engine.
