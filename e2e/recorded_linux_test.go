@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/talk"
 	"github.com/waymark-trace/waymark/recording"
@@ -97,9 +98,11 @@ func readNumbers(t *testing.T, dir string) (a account) {
 		}
 		a.received++
 	}
-	for _, l := range r.Lost() {
-		a.lost += l.Count
+	lost, err := r.Losses()
+	if err != nil {
+		t.Fatal(err)
 	}
+	a.lost += source.Total(lost)
 	return a
 }
 

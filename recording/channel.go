@@ -8,6 +8,7 @@ import (
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 )
 
 // Reasons for which a Channel itself loses events.
@@ -198,7 +199,7 @@ func (c *Channel) stats(sum *Stats) {
 		}
 		for i, n := range s.lost {
 			if n > 0 {
-				sum.Lost = append(sum.Lost, Loss{c.name, cpu, c.reasons[i], n})
+				sum.Lost = append(sum.Lost, source.Loss{Stream: c.name, CPU: cpu, Reason: c.reasons[i], Count: n})
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -172,7 +173,7 @@ func (c *PackedChannel) stats(sum *Stats) {
 		sum.Events += events + s.Pending()
 		sum.Unsaved += s.Pending()
 		sum.Bytes += bytes
-		for _, l := range []Loss{
+		for _, l := range []source.Loss{
 			{c.name, s.cpu, bufferFull, s.lost.Full}, {c.name, s.cpu, noRing, s.lost.NoRing},
 			{c.name, s.cpu, undescribed, s.lost.Undescribed}, {c.name, s.cpu, Kinds, s.kind},
 		} {

@@ -1,8 +1,10 @@
 package recording
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,7 +24,7 @@ type Event struct {
 	Nested []*ctf.Value
 }
 
-// Reader reads the events of traces in the order of time. It is for one goroutine at a time.
+// Reader reads the events of traces in the order of time. It is a source.Source, for one goroutine at a time.
 type Reader struct {
 	// Traces are what is read.
 	Traces []*ctf.Trace
@@ -31,7 +33,10 @@ type Reader struct {
 	origin  int64 // the time of day, in nanoseconds since 1970, at which Event.Time is 0
 	classes map[*ctf.EventClass]*class
 	event   Event
+	damage  []error // the ends of streams that Read has met
 }
+
+var _ source.Source = (*Reader)(nil)
 
 // Open opens the trace in a directory, or all that are below it, as LTTng makes them. With an error there may be
 // a Reader of what can be read nevertheless.
@@ -80,17 +85,66 @@ func (r *Reader) Points() []*event.Point {
 	return all
 }
 
-// Lost returns how many events the tracers lost, in the packets that were read so far, by stream.
-func (r *Reader) Lost() []Loss {
-	var lost []Loss
+// Losses returns how many events the tracers lost, in the packets that were read so far, by stream. Traces of other
+// tracers have no reasons. The error is nil.
+func (r *Reader) Losses() ([]source.Loss, error) {
+	var lost []source.Loss
 	for _, t := range r.Traces {
 		for _, s := range t.Streams {
-			if n := s.Discarded(); n > 0 {
-				lost = append(lost, Loss{Channel: s.Files[0], Count: n})
-			}
+			lost = appendLosses(lost, s)
 		}
 	}
+	return lost, nil
+}
+
+// appendLosses appends the losses of a stream: those for which its last packet has a reason, and the rest.
+func appendLosses(lost []source.Loss, s *ctf.Stream) []source.Loss {
+	context, left := s.PacketContext(), s.Discarded()
+	l := source.Loss{Stream: s.Files[0]}
+	if v := context.Get("cpu_id"); v != nil {
+		l.CPU = int(int32(v.Bits))
+	}
+	if t, ok := context.Type.(*ctf.Struct); ok {
+		for i := range context.Elems {
+			reason, ok := strings.CutPrefix(t.Fields[i].Name, lostPrefix)
+			n := min(context.Elems[i].Bits, left)
+			if !ok || n == 0 {
+				continue
+			}
+			left -= n
+			l.Reason, l.Count = reason, n
+			lost = append(lost, l)
+		}
+	}
+	if l.Reason, l.Count = "", left; left > 0 {
+		lost = append(lost, l)
+	}
 	return lost
+}
+
+// Order is by time, of all traces together.
+func (r *Reader) Order() source.Order { return source.ByTime }
+
+// Read is Next for a source.Source. A stream that cannot be read to its end does not keep it from those of others:
+// its error comes after all of them, in place of io.EOF.
+func (r *Reader) Read(ctx context.Context, e *event.Event) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		next, err := r.Next()
+		switch {
+		case err == nil:
+			*e = next.Event
+			return nil
+		case !errors.Is(err, io.EOF):
+			r.damage = append(r.damage, err)
+		case r.damage != nil:
+			return errors.Join(r.damage...)
+		default:
+			return io.EOF
+		}
+	}
 }
 
 // Next returns the next event, and io.EOF after the last. Any other error is the end of one stream: events of the others follow.

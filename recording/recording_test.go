@@ -130,7 +130,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("event %d is at %d", i, ns)
 		}
 	}
-	if lost := r.Lost(); len(lost) != 1 || lost[0].Count != 42 {
+	if lost, err := r.Losses(); len(lost) != 1 || lost[0].Count != 42 || err != nil {
 		t.Errorf("lost: %+v", lost)
 	}
 	out, err := exec.Command(peer.Need(t, "babeltrace2")[0], "--clock-seconds", "--no-delta", dir).Output()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/internal/wire"
 )
@@ -156,6 +157,22 @@ func (a *agentEvents) lostByCPU() ([]uint64, error) {
 	lost, _, err := a.counts()
 	return lost, err
 }
+
+func (a *agentEvents) losses() (all []source.Loss, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, os.ErrClosed
+	}
+	for _, s := range a.sessions {
+		if all, err = s.losses(all); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (a *agentEvents) order() source.Order { return source.Arrival }
 
 func (a *agentEvents) lost() (sum uint64, err error) {
 	lost, err := a.lostByCPU()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"golang.org/x/sys/unix"
 )
@@ -128,6 +129,13 @@ func (k *kernelEvents) points() (all []*event.Point) {
 func (k *kernelEvents) lost() (uint64, error) { return k.kernel.Lost() }
 
 func (k *kernelEvents) lostByCPU() ([]uint64, error) { return k.kernel.LostByCPU() }
+
+func (k *kernelEvents) losses() ([]source.Loss, error) {
+	n, err := k.lostByCPU()
+	return fullBuffers("kernel", n), err
+}
+
+func (k *kernelEvents) order() source.Order { return source.Arrival }
 
 func (k *kernelEvents) filtered() (uint64, error) { return k.kernel.Filtered() }
 

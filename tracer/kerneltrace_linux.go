@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/tracefs"
 )
@@ -165,10 +166,16 @@ func recordValue(f *tracefs.RecordField, k event.Kind, record, located []byte, m
 
 func (t *tracepoints) points() []*event.Point       { return t.of }
 func (t *tracepoints) lostByCPU() ([]uint64, error) { return t.LostByCPU() }
+func (t *tracepoints) order() source.Order          { return source.Arrival }
 func (t *tracepoints) filtered() (uint64, error)    { return 0, nil }
 func (t *tracepoints) ended() <-chan struct{}       { return nil }
 func (t *tracepoints) skipped() []*SiteError        { return nil }
 func (t *tracepoints) stop() error                  { return t.Stop() }
+
+func (t *tracepoints) losses() ([]source.Loss, error) {
+	n, err := t.LostByCPU()
+	return fullBuffers("tracepoints", n), err
+}
 
 func (t *tracepoints) lost() (sum uint64, err error) {
 	byCPU, err := t.LostByCPU()

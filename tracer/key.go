@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/bpf"
 )
 
@@ -25,7 +26,9 @@ type KeyCount struct {
 
 // KeyText is how many bytes of a string a Key has. Strings are told apart by them and by
 // their whole length.
-const KeyText = bpf.KeyText
+const KeyText = source.KeyText
+
+var _ = [1]struct{}{}[source.KeyText-bpf.KeyText] // the kernel cuts as this process does
 
 // builtin is what every hit has, as fields.
 var builtin = map[string]struct {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/ring"
 )
 
@@ -119,6 +121,24 @@ func (s *ringSource) counts(lost []uint64, filtered *uint64) ([]uint64, error) {
 		lost[i] += of.Total()
 	}
 	return lost, nil
+}
+
+// losses appends what was lost, by ring and reason.
+func (s *ringSource) losses(all []source.Loss) ([]source.Loss, error) {
+	for i := range s.Rings() {
+		of, err := s.lostBy(i)
+		if err != nil {
+			return all, err
+		}
+		for _, l := range []source.Loss{
+			{Reason: source.BufferFull, Count: of.Full}, {Reason: source.NoRing, Count: of.NoRing}, {Reason: source.Undescribed, Count: of.Undescribed},
+		} {
+			if l.Stream, l.CPU = "agent_"+strconv.Itoa(s.pid), i; l.Count > 0 {
+				all = append(all, l)
+			}
+		}
+	}
+	return all, nil
 }
 
 // problems are why all events of a marker are lost.

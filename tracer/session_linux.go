@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/internal/rundir"
 	"github.com/waymark-trace/waymark/internal/wire"
@@ -38,6 +39,8 @@ func (k *kept) next(ctx context.Context, e *event.Event, text *[]byte) error {
 }
 
 func (*kept) stop() error { return nil }
+
+func (*kept) order() source.Order { return source.ByTime }
 
 func (k *kept) Close() (err error) {
 	k.once.Do(func() {

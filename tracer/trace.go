@@ -7,12 +7,14 @@ import (
 	"github.com/waymark-trace/waymark/event/source"
 )
 
-// Tracer yields the events of markers. Next and Read are for one goroutine at a time; the other
-// methods may be called from any.
+// Tracer yields the events of markers: it is a source.Source. Next and Read are for one goroutine
+// at a time; the other methods may be called from any.
 type Tracer struct {
 	engine events
 	text   []byte // of the values that Read returned last
 }
+
+var _ source.Source = (*Tracer)(nil)
 
 // events is what an engine does for a Tracer.
 type events interface {
@@ -25,8 +27,20 @@ type events interface {
 	source.Clock
 	lost() (uint64, error)
 	lostByCPU() ([]uint64, error)
+	losses() ([]source.Loss, error)
+	order() source.Order
 	filtered() (uint64, error)
 	stop() error
+}
+
+// fullBuffers are the losses of a buffer of the kernel's, by CPU.
+func fullBuffers(stream string, byCPU []uint64) (lost []source.Loss) {
+	for cpu, n := range byCPU {
+		if n > 0 {
+			lost = append(lost, source.Loss{Stream: stream, CPU: cpu, Reason: source.BufferFull, Count: n})
+		}
+	}
+	return lost
 }
 
 // Trace attaches to the markers and collects their events from then on. Targets and costs
@@ -88,6 +102,13 @@ func (t *Tracer) Filtered() (uint64, error) { return t.engine.filtered() }
 // Lost returns how many events found the buffer full so far. Together with the events
 // returned, and Filtered, it is every hit: after Stop, exactly.
 func (t *Tracer) Lost() (uint64, error) { return t.engine.lost() }
+
+// Losses returns the events that were lost so far, as Lost does, by CPU and reason.
+func (t *Tracer) Losses() ([]source.Loss, error) { return t.engine.losses() }
+
+// Order returns the order of events: that in which their probes began to write them. What a dead program has left, and a
+// snapshot, is in the order of time.
+func (t *Tracer) Order() source.Order { return t.engine.order() }
 
 // Problems are why all events of a marker are lost that an agent was to record: for one, Options.Where does not fit the types of its
 // fields, which nobody knew before the program passed it. There are none with the kernel's engine, which refuses to attach, nor after Close.

@@ -149,9 +149,11 @@ func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, pa
 			return err
 		}
 	}
-	for _, l := range r.Lost() {
-		total.lost += l.Count
+	lost, err := r.Losses()
+	if err != nil {
+		return err
 	}
+	total.lost = source.Total(lost)
 	if err := view.end(&total); err != nil {
 		return err
 	}

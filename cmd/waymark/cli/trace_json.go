@@ -163,7 +163,7 @@ func (j *jsonNotes) note(key string, f *event.Field, v *event.Value) {
 	if v.Cut() {
 		set(&j.Len, key, v.Len())
 	}
-	if f.Kind == event.String && !utf8.ValidString(v.Text()) {
+	if f.Kind == event.String && !utf8.Valid(v.Bytes()) && !utf8.ValidString(v.Text()) {
 		set(&j.Raw, key, base64.StdEncoding.EncodeToString(v.Bytes()))
 	}
 }
