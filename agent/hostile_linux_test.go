@@ -25,7 +25,7 @@ func connect(t *testing.T, socket string) net.Conn {
 	return c
 }
 
-const hello = `{"do":"hello","version":1}` + "\n"
+const hello = `{"do":"hello","version":2}` + "\n"
 
 // converse sends bytes and returns what comes back until there is what is wanted, or the agent closes.
 func converse(t *testing.T, socket, say, want string) string {
@@ -56,7 +56,7 @@ func TestGarbage(t *testing.T) {
 		{strings.Repeat("x", 100_000), ""},
 		{strings.Repeat("[", 60_000) + "\n", ""},
 		{`{"do":"list"}` + "\n", "the first request is hello"},
-		{`{"do":"hello","version":7}` + "\n", "speaks version 1 of the protocol, the client version 7"},
+		{`{"do":"hello","version":7}` + "\n", "speaks version 2 of the protocol, the client version 7"},
 		{hello + `{"do":"arm","names":["` + strings.Repeat("y", 65_000) + `"]}` + "\n", `"process"`},
 		{hello + `{"do":"conquer"}` + "\n", `there is no request \"conquer\"`},
 		{hello + `{"do":"arm","names":["a b\u0000\u001b[2J"]}` + "\n", `"code":"point"`},

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/internal/rundir"
 	"github.com/waymark-trace/waymark/internal/talk"
@@ -78,9 +79,9 @@ func lie(c *net.UnixConn, how string) {
 			c.Close()
 		case r.Do == wire.Hello && how == "files":
 			null, _ := os.Open("/dev/null")
-			say(&wire.Answer{Process: &wire.Process{Version: 1}}, null, null, null, null, null, null, null, null)
+			say(&wire.Answer{Process: &wire.Process{Version: wire.Version}}, null, null, null, null, null, null, null, null)
 		case r.Do == wire.Hello:
-			say(&wire.Answer{Process: &wire.Process{Version: 1, PID: -1, Executable: "\x1b[2J\x00" + strings.Repeat("y", 5000)}})
+			say(&wire.Answer{Process: &wire.Process{Version: wire.Version, PID: -1, Executable: "\x1b[2J\x00" + strings.Repeat("y", 5000)}})
 		case r.Do == wire.List && how == "endless":
 			for {
 				if _, err := io.WriteString(c, `{"more":true,"point":{"kind":"key","name":"a:b"}}`+"\n"); err != nil {
@@ -88,7 +89,7 @@ func lie(c *net.UnixConn, how string) {
 				}
 			}
 		case r.Do == wire.List:
-			say(&wire.Answer{More: true, Point: &wire.Point{Kind: wire.Marker, Name: "a:b", Format: "n %d", Fields: []wire.Field{{Name: "n", Type: "\x1b]0;x\a"}}}})
+			say(&wire.Answer{More: true, Point: &wire.Point{Kind: wire.Marker, Name: "a:b", Format: "n %d", Fields: []event.Field{{Name: "n", Type: "\x1b]0;x\a"}}}})
 			say(&wire.Answer{More: true, Point: &wire.Point{Kind: "\x1b[31m", Name: strings.Repeat("\x1b", 60_000/6)}})
 			say(&wire.Answer{})
 		case r.Do == wire.Record && how == "no file":

@@ -15,23 +15,16 @@ func allPoints() []wire.Point {
 		if m.Pending {
 			continue
 		}
-		p := wire.Point{
+		all = append(all, wire.Point{
 			Kind: wire.Marker, Name: m.Name, Format: m.Format, Armed: m.Armed, Kernel: m.Kernel,
-			Probes: m.Probes, Hits: m.Hits, Problem: problemText(m.Err),
-		}
-		for _, f := range m.Fields {
-			p.Fields = append(p.Fields, wire.Field{Name: f.Name, Type: f.Type, Verb: f.Verb})
-		}
-		all = append(all, p)
+			Probes: m.Probes, Hits: m.Hits, Problem: problemText(m.Err), Fields: m.Fields,
+		})
 	}
 	for _, t := range tracepoint.All() {
-		p := wire.Point{
+		all = append(all, wire.Point{
 			Kind: wire.Tracepoint, Name: t.Name, Armed: t.Armed, Probes: t.Probes, Hits: t.Hits, Problem: problemText(t.Err),
-		}
-		for _, f := range t.Fields {
-			p.Fields = append(p.Fields, wire.Field{Name: f.Name, Type: f.Type, Unavailable: f.Unavailable})
-		}
-		all = append(all, p)
+			Fields: t.Fields,
+		})
 	}
 	for _, k := range statickey.All() {
 		all = append(all, wire.Point{Kind: wire.Key, Name: k.Name, Armed: k.Enabled})

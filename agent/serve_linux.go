@@ -92,7 +92,7 @@ func (c *client) hello() bool {
 		_ = c.refuse(refuse(wire.BadRequest, "the first request is hello, not %.80q", r.Do))
 		return false
 	case r.Version != wire.Version:
-		_ = c.refuse(refuse(wire.BadVersion, "this program's agent speaks version %d of the protocol, the client version %d", wire.Version, r.Version))
+		_ = c.refuse(refuse(wire.BadVersion, "this program's agent speaks version %d of the protocol, the client version %d", wire.Version, r.Version).With(wire.Rebuild))
 		return false
 	}
 	return c.conn.Answer(&wire.Answer{Process: c.agent.describe()}) == nil

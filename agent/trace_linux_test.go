@@ -96,13 +96,17 @@ func TestBatches(t *testing.T) {
 		done := make(chan error, 1)
 		go func() {
 			done <- tr.Batches(context.Background(), func(b *tracer.Batch) {
-				for e := b.Next(); e != nil; e = b.Next() {
-					at := e.Marker.Fields[1].Offset
-					n := binary.NativeEndian.Uint64(e.Args[at:])
-					if before, ok := last[b.CPU]; seen[n] || n < 1000 || ok && int64(n) <= before || string(e.Texts[:1]) != "x" || e.Goroutine == 0 || e.Marker.Name != markers[0].Name {
-						t.Errorf("n %d behind %d on CPU %d, seen before: %t: %+v", n, before, b.CPU, seen[n], e)
+				for run := b.Run(); run != nil; run = b.Run() {
+					for i := range run.Heads {
+						e, args := &run.Heads[i], run.Args(&run.Heads[i])
+						marker, texts := run.Markers[e.Event], args[run.Events[e.Event].Size:]
+						at := marker.Fields[1].Offset
+						n := binary.NativeEndian.Uint64(args[at:])
+						if before, ok := last[b.CPU]; seen[n] || n < 1000 || ok && int64(n) <= before || string(texts[:1]) != "x" || e.Goroutine == 0 || marker.Name != markers[0].Name {
+							t.Errorf("n %d after %d on CPU %d, seen before: %t: %+v", n, before, b.CPU, seen[n], e)
+						}
+						seen[n], last[b.CPU] = true, int64(n)
 					}
-					seen[n], last[b.CPU] = true, int64(n)
 				}
 				missing[b.CPU] = b.Lost().Total()
 			})

@@ -1,47 +1,69 @@
 package ctf
 
 import (
-	"encoding/binary"
 	"errors"
 	"slices"
 )
 
-var errNotAligned = errors.New("event of a class that is not of this stream, or not aligned")
+var errNotAligned = errors.New("stream of a class that is not aligned")
 
-// Append adds an event to a stream of an AlignedStreamClass and returns room for its context and payload: size bytes, from a multiple
-// of 8 on. The caller encodes them there as their types say, in little-endian order and zeros where there is padding,
-// before it calls another method; nobody checks what is there. For the rest it is Write.
-func (s *StreamWriter) Append(class *EventClass, time uint64, size int) ([]byte, error) {
+// Room returns memory for the next events of a stream of an AlignedStreamClass, the first of which
+// has this time and size bytes or more: at least size bytes, in the packet that is being collected.
+// If that packet is too full, or its last event too long ago, it is written first. The memory is
+// valid until another method is called, and holds nothing that counts until Commit.
+func (s *StreamWriter) Room(time uint64, size int) ([]byte, error) {
 	switch {
-	case class.Stream != s.class || !s.class.aligned:
+	case !s.class.aligned:
 		return nil, errNotAligned
 	case time < s.last && s.pending+s.events > 0:
 		return nil, ErrOrder
 	}
-	at := up(len(s.packet.b))
-	if s.pending > 0 && (at+alignedHeader+size > s.w.o.PacketSize || (time-s.last)>>timeBits != 0) {
+	at := Aligned(len(s.packet.b))
+	if s.pending > 0 && (at+Aligned(size) > s.w.o.PacketSize || (time-s.last)>>timeBits != 0) {
 		if err := s.Flush(); err != nil {
 			return nil, err
 		}
-		at = up(len(s.packet.b))
+		at = Aligned(len(s.packet.b))
 	}
-	if s.pending == 0 {
-		s.first = time
+	b := s.packet.b
+	if least := min(max(2*at, leastRoom), s.w.o.PacketSize); cap(b) < max(at+Aligned(size), least) {
+		b = slices.Grow(b, max(at+Aligned(size), least)-len(b))
+		s.packet.b = b
 	}
-	s.last = time
-	s.pending++
-	b, end := s.packet.b, at+alignedHeader+size
-	for len(b) < at {
-		b = append(b, 0)
-	}
-	if cap(b) < end {
-		b = slices.Grow(b, end-at)
-	}
-	b = b[:end]
-	binary.LittleEndian.PutUint64(b[at:], time&(1<<timeBits-1)|class.ID<<timeBits)
-	s.packet.b, s.packet.at = b, 8*end
-	return b[at+alignedHeader:], nil
+	clear(b[len(b):at])
+	return b[at:max(at+Aligned(size), min(cap(b), s.w.o.PacketSize)&^(alignedHeader-1))], nil
 }
 
-// up rounds up to where an aligned event can begin.
-func up(n int) int { return (n + alignedHeader - 1) &^ (alignedHeader - 1) }
+// leastRoom is how much memory a packet has from its first event on.
+const leastRoom = 8 << 10
+
+// Commit adds the events that the caller has encoded into the first size bytes of Room. Each begins
+// at a multiple of 8 bytes with EventClass.Header, which its context and payload follow, as their
+// types describe them in little-endian order; padding is zero. First and last are the times of the
+// first and of the last one. Nothing of that is checked. The caller sees to it that times do not
+// decrease, and that each event comes less than HeaderTime after the one before.
+func (s *StreamWriter) Commit(size int, events, first, last uint64) {
+	if events == 0 {
+		return
+	}
+	if s.pending == 0 {
+		s.first = first
+	}
+	s.last = last
+	s.pending += events
+	end := Aligned(len(s.packet.b)) + size
+	s.packet.b, s.packet.at = s.packet.b[:end], 8*end
+}
+
+// HeaderTime is how much time the header of an event in an AlignedStreamClass can distinguish.
+const HeaderTime = 1 << timeBits
+
+// HeaderSize is the bytes of such a header.
+const HeaderSize = alignedHeader
+
+// Header returns the first 8 bytes of an event of this class and time, as a little-endian number,
+// in a stream of an AlignedStreamClass.
+func (e *EventClass) Header(time uint64) uint64 { return time&(HeaderTime-1) | e.ID<<timeBits }
+
+// Aligned rounds a size up to a multiple of 8 bytes, where the next event can begin.
+func Aligned(n int) int { return (n + alignedHeader - 1) &^ (alignedHeader - 1) }

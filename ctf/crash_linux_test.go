@@ -3,7 +3,6 @@ package ctf_test
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +25,7 @@ func TestKilled(t *testing.T) {
 	}
 	peer.Need(t, "babeltrace2")
 	rounds, torn := 10, 0
+	random := peer.Random(t)
 	for range rounds {
 		dir := filepath.Join(t.TempDir(), "trace")
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$")
@@ -40,7 +40,7 @@ func TestKilled(t *testing.T) {
 				t.Fatal("the process writes nothing")
 			}
 		}
-		time.Sleep(time.Duration(rand.IntN(60_000)) * time.Microsecond)
+		time.Sleep(time.Duration(random.IntN(60_000)) * time.Microsecond)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		trace, err := ctf.Open(dir)

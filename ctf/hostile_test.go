@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 // prefix reads a damaged trace and returns how many of the events it begins with, which are those of want, and
@@ -114,7 +115,7 @@ func TestTruncated(t *testing.T) {
 // TestFlipped damages bytes of the stream and of the metadata: an error or other events, and no panic.
 func TestFlipped(t *testing.T) {
 	dir, stream, _ := damaged(t)
-	g := rand.New(rand.NewPCG(1, 2))
+	g := rand.New(rand.NewPCG(peer.FixedSeed(t, 1), 2))
 	metadata, err := os.ReadFile(filepath.Join(dir, "metadata"))
 	if err != nil {
 		t.Fatal(err)

@@ -83,7 +83,7 @@ func TestArmingModel(t *testing.T) {
 	})
 	words := []string{"arm", "disarm", "arm-name", "disarm-name", "register", "register-name", "unregister", "unregister-name", "mark", "mark", "attach", "detach"}
 	var model armingModel
-	seed := rand.Uint64()
+	seed := peer.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 0))
 	var history []string
 	for range 1500 {

@@ -76,7 +76,7 @@ func (c *company) stop() (counts map[string]map[string]uint64, hits map[string][
 		}
 	}
 	out := c.bpf.out.String()
-	for _, m := range regexp.MustCompile(`(?m)^@n\[(\S+)\]: (\d+)$`).FindAllStringSubmatch(out, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\s*@n\[(\S+)\]:\s*(\d+)\s*$`).FindAllStringSubmatch(out, -1) {
 		counts[bpfs][m[1]], _ = strconv.ParseUint(m[2], 10, 64)
 	}
 	for _, m := range regexp.MustCompile(`(?m)^hit (\S+) (.*)$`).FindAllStringSubmatch(out, -1) {

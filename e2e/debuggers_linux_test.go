@@ -211,7 +211,7 @@ func gdbAt(t *testing.T, d *debugged, where string, stops int) func() int {
 		args = append(args, "-ex", command)
 	}
 	return debug(t, exec.Command("gdb", args...), stops, func(out string) int {
-		m := regexp.MustCompile(`breakpoint already hit (\d+) times`).FindStringSubmatch(out)
+		m := regexp.MustCompile(`breakpoint\s+already\s+hit\s+(\d+)\s+times`).FindStringSubmatch(out)
 		n := 0
 		if m != nil {
 			fmt.Sscan(m[1], &n)
@@ -249,7 +249,7 @@ func delveAt(t *testing.T, d *debugged, where string, stops int) func() int {
 	}
 	cmd := exec.Command(delve, "attach", fmt.Sprint(d.PID()), "--init", script, "--allow-non-terminal-interactive")
 	cmd.Stdin = strings.NewReader("exit\nn\n") // it asks whether to kill the process
-	return debug(t, cmd, stops, func(out string) int { return strings.Count(out, "> [site]") })
+	return debug(t, cmd, stops, func(out string) int { return len(regexp.MustCompile(`>\s*\[site\]`).FindAllString(out, -1)) })
 }
 
 // debug runs a debugger. What it returns waits for its end and counts its stops at the site.

@@ -29,7 +29,7 @@ func TestEveryHitIsCounted(t *testing.T) {
 			})
 			t.Run("bpftrace", func(t *testing.T) {
 				out := run(t, "bpftrace", "-e", "usdt:"+path+":kinds:signed { @n = count() }", "-c", fmt.Sprintf("%s -n %d", path, million))
-				if m := regexp.MustCompile(`@n: (\d+)`).FindStringSubmatch(out); m == nil || m[1] != fmt.Sprint(million) {
+				if m := regexp.MustCompile(`@n:\s*(\d+)`).FindStringSubmatch(out); m == nil || m[1] != fmt.Sprint(million) {
 					t.Errorf("bpftrace counted %q of %d", m, million)
 				}
 			})

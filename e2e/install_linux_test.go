@@ -18,6 +18,7 @@ const (
 // What README says to do in a program of one's own works for somebody who has nothing but Go and a
 // module proxy.
 func TestInstallAsReadmeSays(t *testing.T) {
+	t.Parallel() // it compiles, and attaches nothing
 	if testing.Short() {
 		t.Skip("compiles waymark and all that it needs once more")
 	}

@@ -110,7 +110,7 @@ func (m *instrumented) mark(t *testing.T, dir string) {
 		source += fmt.Sprintf("var %s = marker.New1[int](%q, \"n %%d\")\n", name, "real:"+pkg+"_"+name)
 		list += "&" + name + ", "
 	}
-	source += fmt.Sprintf(toggler, list)
+	source += fmt.Sprintf(toggler, list, peer.Seed(t))
 	if err := os.WriteFile(filepath.Join(dir, "waymark_toggle.go"), []byte(source), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -143,9 +143,10 @@ func init() {
 	}
 	go func() {
 		armed := make([]bool, len(all))
+		random := rand.New(rand.NewPCG(%d, 0))
 		for round := 0; ; round++ {
 			for range 8 {
-				i := rand.IntN(len(all))
+				i := random.IntN(len(all))
 				var err error
 				if armed[i] {
 					err = all[i].Disarm()

@@ -42,7 +42,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 }
 
 func (s *storm) run(t *testing.T, rounds int) {
-	seed := uint64(time.Now().UnixNano())
+	seed := peer.Seed(t)
 	t.Logf("%d rounds on %d processes with %d sites, seed %d", rounds, stormProcesses, len(s.file.Sites), seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	upTo := func(d time.Duration) time.Duration { return time.Duration(random.Int64N(int64(d))) }

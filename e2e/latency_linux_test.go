@@ -58,7 +58,7 @@ func TestLatencyAgrees(t *testing.T) {
 	for _, bucket := range object.Buckets {
 		ours[bits.Len64(bucket[0])] += bucket[2]
 	}
-	for _, m := range regexp.MustCompile(`(?m)^\[(\d+)([KMG]?)[,\]].*?(\d+) \|`).FindAllStringSubmatch(b.out.String(), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\[(\d+)([KMG]?)[,\]].*?(\d+)\s*\|`).FindAllStringSubmatch(b.out.String(), -1) {
 		low, _ := strconv.ParseUint(m[1], 10, 64)
 		n, _ := strconv.ParseUint(m[3], 10, 64)
 		unit := map[string]int{"K": 10, "M": 20, "G": 30}[m[2]]

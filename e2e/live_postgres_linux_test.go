@@ -20,7 +20,7 @@ func (c *cluster) psql(t *testing.T, statement string) {
 
 // logged returns the submatches of every line of the server's log from a place on.
 func (c *cluster) logged(from int, line string) [][]string {
-	return regexp.MustCompile(`(?m)^.*LOG:  `+line+`$`).FindAllStringSubmatch(c.log.String()[from:], -1)
+	return regexp.MustCompile(`(?m)^.*LOG:\s+`+line+`$`).FindAllStringSubmatch(c.log.String()[from:], -1)
 }
 
 // contend has one session wait for another's lock, as the server's log says. Where sessions take long to

@@ -75,7 +75,7 @@ func recordPerf(t *testing.T, path string, pid int, markers []string) *perfRecor
 
 // sample is a line of perf script: where, and the arguments. A marker of several sites has
 // events with numbers behind their names.
-var sample = regexp.MustCompile(`(?m)^ *sdt_(\w+):(\w+?)(?:_\d+)?: \([0-9a-f]+\) ?(.*)$`)
+var sample = regexp.MustCompile(`(?m)^\s*sdt_(\w+):(\w+?)(?:_\d+)?:\s*\([0-9a-f]+\)[ \t]*(.*)$`)
 
 func (p *perfRecord) stop(t *testing.T) (hits []hit) {
 	t.Helper()

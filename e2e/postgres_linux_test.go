@@ -86,7 +86,7 @@ func startCluster(t *testing.T, settings ...string) *cluster {
 	return c
 }
 
-var processed = regexp.MustCompile(`number of transactions actually processed: (\d+)`)
+var processed = regexp.MustCompile(`number of transactions actually processed:\s*(\d+)`)
 
 // pgbench runs transactions on two clients and returns how many it says there were.
 func (c *cluster) pgbench(t *testing.T, perClient int) uint64 {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -165,10 +164,10 @@ func TestRecordKilled(t *testing.T) {
 	p := startNumbered(t, path, "1", "0")
 	other := watchBy(t, "record", "--engine", "agent", "--buffer", "64K", "--where", "seq < 200000", "-p", p.pid(), "-o", dir+"/other")
 	p.Tell("")
-	killed := 0
+	killed, random := 0, peer.Random(t)
 	for ; killed < 8; killed++ {
 		w := watchBy(t, "record", "--engine", "agent", "-p", p.pid(), "-o", fmt.Sprint(dir, "/", killed))
-		time.Sleep(time.Duration(rand.Int64N(int64(50 * time.Millisecond))))
+		time.Sleep(time.Duration(random.Int64N(int64(50 * time.Millisecond))))
 		w.kill()
 	}
 	last := watchBy(t, "record", "--engine", "agent", "--buffer", "1M", "-p", p.pid(), "-o", dir+"/last")

@@ -28,6 +28,7 @@ type restless struct {
 	mu    sync.Mutex
 	pids  []int // by slot, each the leader of a process group
 	died  atomic.Int64
+	*rand.Rand
 }
 
 // restlessProcesses is how many there are; WAYMARK_TEMPEST_PROCESSES=400 is for long runs.
@@ -41,7 +42,7 @@ func startRestless(t *testing.T) *restless {
 	program, library := filepath.Join(dir, "restless"), filepath.Join(dir, "late.so")
 	run(t, gcc, "-O2", "-o", program, "testdata/restless.c", "-ldl")
 	run(t, gcc, "-O2", "-DLIBRARY", "-shared", "-fPIC", "-o", library, "testdata/restless.c")
-	r := &restless{calm: make(chan struct{}), pids: make([]int, fromEnv(t, "WAYMARK_TEMPEST_PROCESSES", restlessProcesses))}
+	r := &restless{Rand: peer.Random(t), calm: make(chan struct{}), pids: make([]int, fromEnv(t, "WAYMARK_TEMPEST_PROCESSES", restlessProcesses))}
 	for _, path := range []string{program, library} {
 		f, err := sdt.Open(path)
 		if err != nil {
@@ -66,7 +67,7 @@ func startRestless(t *testing.T) *restless {
 // keep has a process run in a slot until all are calm, and waits for the last one.
 func (r *restless) keep(slot int, started chan<- error) {
 	for {
-		cmd := exec.Command(r.files[0].path, r.files[1].path, fmt.Sprint(rand.Int32()), "-1")
+		cmd := exec.Command(r.files[0].path, r.files[1].path, fmt.Sprint(r.Int32()), "-1")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 		r.mu.Lock()
 		err := cmd.Start()
@@ -110,7 +111,7 @@ func (r *restless) signal(s syscall.Signal) {
 func (r *restless) any() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.pids[rand.IntN(len(r.pids))]
+	return r.pids[r.IntN(len(r.pids))]
 }
 
 // look counts in all processes the counters that are not zero and the sites that are not what

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/debugfile"
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
@@ -73,7 +73,7 @@ func (o *oracle) build(t *testing.T) program {
 		do("objcopy", "--compress-debug-sections=zstd", file)
 	case byID:
 		n := buildIDOf(t, file)
-		debug = filepath.Join(debugfile.Root, ".build-id", n[:2], n[2:]+".debug")
+		debug = filepath.Join(elffile.DebugRoot, ".build-id", n[:2], n[2:]+".debug")
 		if err := os.MkdirAll(filepath.Dir(debug), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -129,9 +129,9 @@ func buildIDOf(t *testing.T, file string) string {
 func TestSimpleValuesOfForms(t *testing.T) {
 	peer.Root(t)
 	peer.Need(t, "gdb", "gcc", "g++", "clang", "clang++", "objcopy", "strip", "readelf")
-	old := debugfile.Root
-	debugfile.Root = t.TempDir()
-	t.Cleanup(func() { debugfile.Root = old })
+	old := elffile.DebugRoot
+	elffile.DebugRoot = t.TempDir()
+	t.Cleanup(func() { elffile.DebugRoot = old })
 	sum := &tally{permitted: map[string]int{}}
 	for n, c := range []struct{ compiler, source string }{
 		{"gcc", "testdata/simple/corpus.c"}, {"clang", "testdata/simple/corpus.c"},

@@ -16,7 +16,7 @@ var corpusPasses = map[string]int{
 	"c:registers": 3, "c:stack": 3, "c:pieces": 3, "c:split": 3, "c:folded": 3, "c:helper": 9, "c:clobbered": 3,
 	"c:loop": 10, "c:tight": 12, "c:unrolled": 4, "c:floats": 3, "c:command": 2, "c:globals": 3, "c:clone": 6,
 	"c:recurse": 5, "c:seventh": 4, "c:factorial": 5, "c:digits": 10, "c:steady": 4, "c:anchored": 4, "c:body": 2, "c:last": 1, "c:nested": 6, "c:case": 2, "c:shadows": 3, "c:twofold": 3, "c:once": 3, "c:known": 6, "c:sunk": 6, "c:outer": 6, "c:inner": 12,
-	"c:countdown": 6, "c:later": 1, "c:ending": 7, "c:aside": 9, "c:deep": 3, "c:counter": 12, "c:natural": 6,
+	"c:aside": 9, "c:deep": 3,
 	"cc:take": 3, "cc:twice": 6, "cc:reference": 3, "cc:shared": 3,
 }
 
@@ -31,11 +31,14 @@ var permitted = []string{
 	"operation 0x1b in its expression",                 // a division, which eBPF has without a sign only
 	"it is assigned at this address",                   // gdb takes what is there behind all statements
 	"several passes of the marker share",               // the same
-	"its function may have begun again",                // gdb has what it was at first, which may be right
-	"one copy of its function ends there",              // gdb takes the other
 	"an address in the stack for what is no pointer",   // gdb prints that
-	"the compiler says two things of it",               // one of which may be right
-	"clang counts a loop with it",                      // which may be as the source does
+}
+
+// misdescribed are the markers of functions whose debugging information is wrong: their values are right, or the
+// same as the debugger reads.
+var misdescribed = map[string]bool{
+	"c:recurse": true, "c:seventh": true, "c:factorial": true, "c:digits": true, // gcc: parameters of a recursion that became a loop
+	"c:sunk": true, "c:nested": true, // an assignment that was moved
 }
 
 // simpleHit is one pass of a marker: what its variables are, by their names, "-" for no value.
@@ -77,8 +80,8 @@ func TestSimpleValues(t *testing.T) {
 	}{
 		{"gcc", "testdata/simple/corpus.c", sums}, {"clang", "testdata/simple/corpus.c", sums},
 		{"g++", "testdata/simple/more.cc", sums}, {"clang++", "testdata/simple/more.cc", sums},
-		// These were made of what is wrong, which says nothing about how much is there.
-		{"clang", "testdata/simple/behind.c", others},
+		// This was made of a wrong value, which does not show how many are there.
+		{"clang", "testdata/simple/spilled.c", others},
 	} {
 		plain := oracle{compiler: c.compiler, source: c.source, level: "-O0", dwarf: "-gdwarf-5"}
 		truth := plain.truth(t)
@@ -186,7 +189,7 @@ func (o *oracle) same(t *testing.T, got, gdb, truth *simpleHit) {
 			o.sum.wrong++
 		}
 		if value != "-" {
-			if o.sum.have++; value != right && right != "-" {
+			if o.sum.have++; value != right && right != "-" && !(misdescribed[got.marker] && value == peer) {
 				t.Errorf("%v: %s: %s is %q, want %q, the debugger says %q", o, got.marker, name, value, right, peer)
 			}
 			continue

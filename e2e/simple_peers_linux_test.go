@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/debugfile"
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/variable"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -137,7 +137,7 @@ func (o *oracle) gdb(t *testing.T, p program, markers []*tracer.Marker) map[stri
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "gdb", "-nx", "-q", "-batch", "-x", "testdata/simple/values.py", p.run)
-	cmd.Env = append(os.Environ(), "PLACES="+list, "IN="+p.file, "DEBUG="+debugfile.Root)
+	cmd.Env = append(os.Environ(), "PLACES="+list, "IN="+p.file, "DEBUG="+elffile.DebugRoot)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: gdb: %v\n%s", o, err, out)

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
@@ -24,12 +23,6 @@ const tempestCycles = 80
 // is killed again and again: what stays behind in the survivors, and for those that start
 // later, is nothing.
 func TestTempest(t *testing.T) {
-	t.Run("kernel", func(t *testing.T) { tempest(t) })
-	t.Run("user", func(t *testing.T) { tempest(t, "--refcount=user") })
-}
-
-// tempest runs it with tracers that have these flags besides.
-func tempest(t *testing.T, flags ...string) {
 	peer.Root(t)
 	cycles := fromEnv(t, "WAYMARK_TEMPEST_CYCLES", tempestCycles)
 	waymark(t) // built before anything is timed
@@ -38,7 +31,7 @@ func tempest(t *testing.T, flags ...string) {
 	var tracers sync.WaitGroup
 	tracers.Go(func() {
 		for range (cycles + 1) / 2 {
-			if out, err := r.trace(t, flags, func(*exec.Cmd) {}); err == nil {
+			if out, err := r.trace(t, func(*exec.Cmd) {}); err == nil {
 				ended++
 			} else if strings.Contains(string(out), "no such process") || strings.Contains(string(out), "no markers") {
 				refused++ // it died before it was attached to
@@ -49,8 +42,8 @@ func tempest(t *testing.T, flags ...string) {
 	})
 	tracers.Go(func() {
 		for range cycles / 2 {
-			r.trace(t, flags, func(cmd *exec.Cmd) {
-				time.Sleep(upTo(100 * time.Millisecond))
+			r.trace(t, func(cmd *exec.Cmd) {
+				time.Sleep(r.upTo(100 * time.Millisecond))
 				cmd.Process.Kill()
 			})
 			killed++
@@ -130,13 +123,13 @@ func isGuard(pid int) bool {
 	return err == nil && comm == "waymark-guard" && exe == built.path
 }
 
-func upTo(d time.Duration) time.Duration { return time.Duration(rand.Int64N(int64(d))) }
+func (r *restless) upTo(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
 
 // trace runs one tracer on something of the processes', and does to it what then says.
-func (r *restless) trace(t *testing.T, flags []string, then func(*exec.Cmd)) ([]byte, error) {
-	verb := []string{"stat", "trace"}[rand.IntN(2)]
-	args := append([]string{verb, "-o", os.DevNull, "-d", upTo(50 * time.Millisecond).String()}, flags...)
-	switch rand.IntN(4) {
+func (r *restless) trace(t *testing.T, then func(*exec.Cmd)) ([]byte, error) {
+	verb := []string{"stat", "trace"}[r.IntN(2)]
+	args := []string{verb, "-o", os.DevNull, "-d", r.upTo(50 * time.Millisecond).String()}
+	switch r.IntN(4) {
 	case 0:
 		args = append(args, "-p", fmt.Sprint(r.any()))
 	case 1:

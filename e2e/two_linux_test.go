@@ -198,7 +198,7 @@ func (b *bpftrace) stop(t *testing.T) string {
 		}
 		break
 	}
-	if m := regexp.MustCompile(`@n: (\d+)`).FindStringSubmatch(b.out.String()); m != nil {
+	if m := regexp.MustCompile(`@n:\s*(\d+)`).FindStringSubmatch(b.out.String()); m != nil {
 		return m[1]
 	}
 	return b.out.String()

@@ -5,11 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 // AppendJSONString writes what encoding/json writes, but for characters that a terminal may act on.
@@ -47,9 +48,7 @@ func FuzzAppendJSONString(f *testing.F) {
 }
 
 func TestAppendJSONFloat(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := peer.Random(t)
 	numbers := []float64{0, math.Copysign(0, -1), 1, -1.5, 1e-6, 9.99e-7, 1e21, 9.99e20, 1e-9, 1e-10, 1e100, math.MaxFloat64, math.SmallestNonzeroFloat64}
 	for range 20_000 {
 		if f := math.Float64frombits(r.Uint64()); !math.IsNaN(f) && !math.IsInf(f, 0) {

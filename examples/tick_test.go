@@ -40,7 +40,7 @@ func TestTickGuardsLoop2Alone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counter := regexp.MustCompile(`Name: (\w+)\s+Location: 0x\w+, Base: 0x\w+, Semaphore: 0x0*(\w+)`)
+		counter := regexp.MustCompile(`Name:\s+(\w+)\s+Location:\s+0x\w+,\s+Base:\s+0x\w+,\s+Semaphore:\s+0x0*(\w+)`)
 		got := make(map[string]bool)
 		for _, m := range counter.FindAllStringSubmatch(string(notes), -1) {
 			got[m[1]] = m[2] != "0"

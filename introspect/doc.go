@@ -14,6 +14,10 @@
 //   - The sites, and the types of a marker's fields before its own code ran, out of what "waymark
 //     link" wrote there. strip leaves it. Without it Sites is empty.
 //
+// Executables are read where they are ELF files: on Linux, Android, the BSDs, illumos and Solaris.
+// On macOS, Windows and other platforms Package, Variable and Sites are empty, and the error of
+// [All] wraps errors.ErrUnsupported. Everything else is complete there.
+//
 // File and line of a declaration cannot be told: a point is data, for which the compiler writes no
 // line anywhere, neither into the line table nor into DWARF, where package-level variables have a
 // name, an address and a type. "go doc -u PACKAGE.VARIABLE" shows it.

@@ -9,40 +9,32 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/schema"
 )
 
-// maxSymbols bounds the symbol table that is read, in bytes. The largest Go programs have a
-// tenth of it.
-const maxSymbols = 256 << 20
+// maxSymbol bounds the name of a symbol, in bytes. Those of instances of generic code are long.
+const maxSymbol = 64 << 10
 
 func openELF(r io.ReaderAt) (*object, error) {
-	f, err := elf.NewFile(r)
+	im, err := elffile.Of(r, "")
+	if errors.Is(err, elffile.ErrNotELF) {
+		return nil, fmt.Errorf("bad magic: it is %w", err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	o := &object{entry: f.Entry}
-	if s := f.Section(schema.Section); s != nil {
-		if s.Size > schema.MaxSize {
-			return nil, fmt.Errorf("section %s: %d bytes, more than the %d a schema may have", s.Name, s.Size, schema.MaxSize)
-		}
-		if o.schema, err = s.Data(); err != nil {
-			return nil, fmt.Errorf("section %s: %w", s.Name, err)
-		}
+	o := &object{entry: im.Entry}
+	if o.schema, err = im.Named(schema.Section, schema.MaxSize); err != nil && !errors.Is(err, elffile.ErrNoSection) {
+		return nil, err
 	}
-	for _, s := range f.Sections {
-		if s.Type == elf.SHT_SYMTAB && s.Size > maxSymbols {
-			return nil, fmt.Errorf("section %s: %d bytes of symbols, more than the %d that are read", s.Name, s.Size, maxSymbols)
+	err = im.Symbols(elf.SHT_SYMTAB, func(s *elffile.Symbol) {
+		if s.Type == elf.STT_OBJECT || s.Type == elf.STT_FUNC {
+			o.symbols = append(o.symbols, symbol{string(s.Name(maxSymbol)), s.Value, s.Size})
 		}
-	}
-	symbols, err := f.Symbols()
-	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
-		return nil, fmt.Errorf("symbols: %w", err)
-	}
-	for _, s := range symbols {
-		if t := elf.ST_TYPE(s.Info); t == elf.STT_OBJECT || t == elf.STT_FUNC {
-			o.symbols = append(o.symbols, symbol{s.Name, s.Value, s.Size})
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return o, nil
 }

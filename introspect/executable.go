@@ -57,7 +57,7 @@ func (d declaration) complete(p *Point) {
 	}
 	for i, f := range d.schema.Fields {
 		if i < len(p.Fields) && p.Fields[i].Type == "" {
-			p.Fields[i].Type = f.Type
+			p.Fields[i].Type, p.Fields[i].Kind = f.Type, f.Kind
 		}
 	}
 	for _, s := range d.schema.Sites {

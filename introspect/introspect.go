@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/statickey"
 	"github.com/waymark-trace/waymark/tracepoint"
@@ -45,12 +46,10 @@ type Point struct {
 	Address uintptr `json:"address"`           // of the variable in this process; 0 when pending
 }
 
-// Field is one argument of a marker or tracepoint.
-type Field struct {
-	Name string `json:"name"`           // the word in the format, or as a tracepoint declares it; else argN, counting from 1
-	Type string `json:"type,omitempty"` // its Go type; "" when it is not known yet: see [All]
-	Verb string `json:"verb,omitempty"` // as in the marker's format, "%08lx"
-}
+// Field describes one argument of a marker or tracepoint: its Name is the word in the format, or
+// as a tracepoint declares it; else argN, counting from 1. Its Type and Kind are not known at
+// first: see [All]. Its Offset and Size are 0.
+type Field = event.Field
 
 // Site is one place in the program's code that tests a marker.
 type Site struct {
@@ -66,8 +65,9 @@ type Site struct {
 // was registered with or passed while enabled; those of a tracepoint once a probe was registered,
 // or it was passed while recorded.
 //
-// An error says that the executable could not be read, or is not the one that this process was
-// started from. The list is complete then too, but for Package, Variable, Sites and types.
+// An error means that the executable could not be read, or is not the one that this process was
+// started from. It wraps errors.ErrUnsupported on platforms without ELF files. The list is complete
+// then too, except for Package, Variable, Sites and types.
 func All() ([]Point, error) {
 	all := []Point{}
 	for _, m := range marker.All() {
@@ -90,26 +90,20 @@ var order = []string{Marker, Tracepoint, Key}
 
 func ofMarker(m marker.Info) Point {
 	p := Point{
-		Kind: Marker, Name: m.Name, Format: m.Format,
+		Kind: Marker, Name: m.Name, Format: m.Format, Fields: slices.Clone(m.Fields),
 		Armed: m.Armed, Kernel: m.Kernel, Probes: m.Probes, Pending: m.Pending,
 		Hits: m.Hits, Nested: m.Nested, Panics: m.Panics,
 		Problem: text(m.Err), Address: m.Address,
-	}
-	for _, f := range m.Fields {
-		p.Fields = append(p.Fields, Field{Name: f.Name, Type: f.Type, Verb: f.Verb})
 	}
 	return p
 }
 
 func ofTracepoint(t tracepoint.Info) Point {
 	p := Point{
-		Kind: Tracepoint, Name: t.Name,
+		Kind: Tracepoint, Name: t.Name, Fields: t.Fields,
 		Armed: t.Armed, Probes: t.Probes,
 		Hits: t.Hits, Nested: t.Nested, Panics: t.Panics,
 		Problem: text(t.Err), Address: t.Address,
-	}
-	for _, f := range t.Fields {
-		p.Fields = append(p.Fields, Field{Name: f.Name, Type: f.Type})
 	}
 	return p
 }

@@ -14,32 +14,28 @@ import (
 	"github.com/waymark-trace/waymark/internal/schema"
 )
 
-// object is what an executable of any format holds for us.
+// object is the content of an executable that describes points.
 type object struct {
 	symbols []symbol // nil when it is stripped
-	entry   uint64   // of an ELF file: where it begins to run
-	schema  []byte   // of an ELF file: the section that link wrote
+	entry   uint64   // where it begins to run
+	schema  []byte   // the section that link wrote
 }
 
 // symbol is one symbol, at its address in the file.
 type symbol struct {
 	name        string
-	value, size uint64 // size is 0 where the format has none
+	value, size uint64
 }
 
-// open reads an executable as the platform has them. It keeps nothing of the reader.
+// open reads an executable of a platform, which must have ELF files. It keeps nothing of the reader.
 func open(goos string, r io.ReaderAt) (o *object, err error) {
-	defer func() { // none of debug/elf, debug/macho and debug/pe is hardened
+	defer func() { // debug/elf is not hardened
 		if r := recover(); r != nil {
 			o, err = nil, fmt.Errorf("it is damaged: %v", r)
 		}
 	}()
 	switch goos {
-	case "darwin", "ios":
-		return openMachO(r)
-	case "windows":
-		return openPE(r)
-	case "aix", "js", "plan9", "wasip1":
+	case "aix", "darwin", "ios", "js", "plan9", "wasip1", "windows":
 		return nil, fmt.Errorf("executables of %s are not read: %w", goos, errors.ErrUnsupported)
 	}
 	return openELF(r)

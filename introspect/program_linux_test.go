@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/internal/peer"
@@ -132,9 +133,10 @@ func checkProgram(t *testing.T, path string, symbols map[string]uint64, linked b
 		t.Errorf("declared (-want +got)\n%s", d)
 	}
 
-	fields, sites := []Field{{"path", "", "%s"}, {"attempt", "", "%d"}}, []string(nil)
+	fields, sites := []Field{{Name: "path", Verb: "%s"}, {Name: "attempt", Verb: "%d"}}, []string(nil)
 	if linked {
 		fields[0].Type, fields[1].Type = "main.label", "int"
+		fields[0].Kind, fields[1].Kind = event.String, event.Int
 		sites = []string{"main.pass " + place(t, "start.Mark(")}
 	}
 	checkStart(t, points["marker points:start"], fields, sites)
@@ -148,7 +150,7 @@ func checkProgram(t *testing.T, path string, symbols map[string]uint64, linked b
 	if got := points["marker points:heap"]; got.Armed != 1 || got.Hits != 1 || len(got.Probes) != 1 {
 		t.Errorf("a marker on the heap, armed and passed once, is %+v", got)
 	}
-	if got := points["tracepoint points:evict"]; got.Armed != 0 || got.Hits != 1 || got.Panics != 1 || !cmp.Equal(got.Fields, []Field{{"arg1", "*main.entry", ""}, {"arg2", "error", ""}}) {
+	if got := points["tracepoint points:evict"]; got.Armed != 0 || got.Hits != 1 || got.Panics != 1 || !cmp.Equal(got.Fields, []Field{{Name: "arg1", Type: "*main.entry", Kind: event.Pointer}, {Name: "arg2", Type: "error", Unavailable: "an interface is not recorded"}}) {
 		t.Errorf("a tracepoint whose probe panicked is %+v", got)
 	}
 	if got := points["key points:verbose"]; got.Armed != 1 {

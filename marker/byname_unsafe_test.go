@@ -12,6 +12,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/marker"
 )
@@ -199,7 +200,7 @@ func TestEventOfEveryKind(t *testing.T) {
 	if want := []any{int8(-1), uint16(65535), float32(2.5), "text", []byte{1, 0xab}, ptr, uintptr(0x10), true}; !reflect.DeepEqual(values, want) {
 		t.Errorf("values %v, want %v", values, want)
 	}
-	if f := fields[3]; f != (marker.Field{Name: "d", Type: "marker_test.named", Verb: "%s"}) {
+	if f := fields[3]; !reflect.DeepEqual(f, marker.Field{Name: "d", Type: "marker_test.named", Kind: event.String, Verb: "%s"}) {
 		t.Errorf("field %+v", f)
 	}
 }

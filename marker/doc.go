@@ -21,7 +21,8 @@
 // The word before a verb names the field, "path %s" and "path=%s" alike, so that tools show
 // path="/x" attempt=1; a verb without a word is arg1, arg2, …. The type parameters are the types of
 // the arguments: integers, floats, booleans, strings, []byte, uintptr and unsafe.Pointer, and named
-// types of these. For other types there is package tracepoint.
+// types of these. %s and %v print a time.Duration as its String does, "3.52ms", and %d its
+// nanoseconds. For other types there is package tracepoint.
 //
 // The compiler checks the arguments against the types; waymark vet, waymark link and the program
 // itself at first use check the format against them. A wrong declaration never panics: link refuses

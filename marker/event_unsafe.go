@@ -18,12 +18,10 @@ type Event struct {
 	args     [markerabi.MaxArity]Value
 }
 
-// Field describes one argument of a marker.
-type Field struct {
-	Name string // the word before its verb in the format, or argN
-	Type string // its Go type, "" until the marker's own code has run once: see [Info]
-	Verb string // as written in the format, "%08lx"
-}
+// Field describes one argument of a marker: its Name is the word before its verb in the format, or
+// argN, and Type and Kind are known once the marker's own code has run: see [Info]. Its Offset
+// and Size are 0.
+type Field = event.Field
 
 // Name returns the marker's name as declared, provider:name.
 func (e *Event) Name() string { return e.marker.name }
@@ -103,7 +101,7 @@ func (e *Event) set(i int, p unsafe.Pointer) {
 		v.bits = uint64(*(*int32)(p))
 	case event.Uint32, event.Float32:
 		v.bits = uint64(*(*uint32)(p))
-	case event.Int64, event.Uint64, event.Float64:
+	case event.Int64, event.Uint64, event.Float64, event.Duration:
 		v.bits = *(*uint64)(p)
 	case event.Int:
 		v.bits = uint64(*(*int)(p))

@@ -1,6 +1,9 @@
 package marker
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/point"
 )
@@ -43,9 +46,10 @@ func (s *state) arguments() (*point.Declaration, error) {
 	case d.err != nil:
 		return nil, d.err
 	}
-	p := &point.Declaration{}
-	for i, f := range d.fields {
-		p.Arguments = append(p.Arguments, point.Argument{Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: d.kinds[i], Offset: d.offsets[i]})
+	p := &point.Declaration{Fields: slices.Clone(d.fields)}
+	for i := range p.Fields {
+		f := &p.Fields[i]
+		f.Offset, f.Size = int(d.offsets[i]), f.Kind.SizeIn(strconv.IntSize/8)
 	}
 	return p, nil
 }

@@ -56,7 +56,7 @@ func declare(m *Marker, fn reflect.Type) *declaration {
 	}
 	d.verbs = verbs
 	for i, v := range verbs {
-		d.fields = append(d.fields, Field{Name: v.Name, Type: fn.In(i).String(), Verb: v.Text})
+		d.fields = append(d.fields, Field{Name: v.Name, Type: fn.In(i).String(), Kind: d.kinds[i], Verb: v.Text})
 	}
 	return d
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/marker"
 )
 
@@ -54,10 +55,13 @@ func TestStorm(t *testing.T) {
 	}
 	var stop atomic.Bool
 	var marking, changing sync.WaitGroup
-	for range stormMarking {
+	// Each goroutine has numbers of its own: a lock around them would synchronize what is to race.
+	seed := peer.Seed(t)
+	for n := range uint64(stormMarking) {
 		marking.Go(func() {
+			random := rand.New(rand.NewPCG(seed, n))
 			for n := 0; !stop.Load(); n++ {
-				i := rand.IntN(stormMarkers)
+				i := random.IntN(stormMarkers)
 				stormTargets[i].Mark(n, "text")
 				marks[i].Add(1)
 				if n%256 == 0 {
@@ -67,10 +71,11 @@ func TestStorm(t *testing.T) {
 		})
 	}
 	var failures, changes atomic.Int64
-	for range stormChanging {
+	for n := range uint64(stormChanging) {
 		changing.Go(func() {
+			random := rand.New(rand.NewPCG(seed, stormMarking+n))
 			for !stop.Load() {
-				if err := oneChange(&stormTargets[rand.IntN(stormMarkers)], &failures); err != nil {
+				if err := oneChange(random, &stormTargets[random.IntN(stormMarkers)], &failures); err != nil {
 					t.Error(err)
 					return
 				}
@@ -108,13 +113,13 @@ func TestStorm(t *testing.T) {
 }
 
 // oneChange registers a probe, by type or by name, arms, disarms, and unregisters it.
-func oneChange(m *marker.Marker2[int, string], failures *atomic.Int64) error {
+func oneChange(random *rand.Rand, m *marker.Marker2[int, string], failures *atomic.Int64) error {
 	var dead atomic.Bool
-	called := func() {
+	called := func(n int) {
 		if dead.Load() {
 			failures.Add(1)
 		}
-		if rand.IntN(8) == 0 {
+		if n%8 == 0 {
 			runtime.Gosched()
 		}
 		if dead.Load() {
@@ -123,7 +128,7 @@ func oneChange(m *marker.Marker2[int, string], failures *atomic.Int64) error {
 	}
 	var p *marker.Probe
 	var err error
-	byName := rand.IntN(4) == 0
+	byName := random.IntN(4) == 0
 	arm, disarm := m.Arm, m.Disarm
 	if byName {
 		name := m.Info().Name
@@ -131,16 +136,16 @@ func oneChange(m *marker.Marker2[int, string], failures *atomic.Int64) error {
 			if ev.Arg(1).Text() != "text" {
 				failures.Add(1)
 			}
-			called()
+			called(int(ev.Arg(0).Int()))
 		}, nil)
 		arm = func() error { return marker.Arm(name) }
 		disarm = func() error { return marker.Disarm(name) }
 	} else {
-		p, err = m.Register(func(_ int, s string) {
+		p, err = m.Register(func(n int, s string) {
 			if s != "text" {
 				failures.Add(1)
 			}
-			called()
+			called(n)
 		})
 	}
 	if err != nil {
@@ -150,7 +155,7 @@ func oneChange(m *marker.Marker2[int, string], failures *atomic.Int64) error {
 		return err
 	}
 	runtime.Gosched()
-	if rand.IntN(2) == 0 { // either order
+	if random.IntN(2) == 0 { // either order
 		p.Unregister()
 		dead.Store(true)
 		return disarm()

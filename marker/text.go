@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/waymark-trace/waymark/event"
 )
 
-// appendFormat prints values by a format that field.ParseFormat took apart into verbs. It is
+// appendFormat prints values by a format that event.ParseFormat took apart into verbs. It is
 // not package fmt because importing that makes a program allocate at its start.
 func appendFormat(b []byte, format string, verbs []event.Verb, values []Value) []byte {
 	for i := 0; i < len(format); {
@@ -121,6 +122,8 @@ func (s *spec) text(b []byte, char byte, v Value) (text []byte, numeric bool) {
 		return s.bytes(b, char, v), false
 	case v.kind.IsFloat():
 		return s.float(b, char, v), true
+	case v.kind == event.Duration && (char == 's' || char == 'v'):
+		return append(b, cut(s, time.Duration(v.bits).String())...), false
 	case char == 'c':
 		return append(b, string(rune(v.Int()))...), false
 	default:
@@ -197,6 +200,14 @@ func (s *spec) float(b []byte, char byte, v Value) []byte {
 	return strconv.AppendFloat(b, v.Float(), char, precision, bits)
 }
 
+// cut returns as much of a text as the precision allows.
+func cut[T string | []byte](s *spec, text T) T {
+	if s.precision >= 0 && s.precision < len(text) {
+		return text[:s.precision]
+	}
+	return text
+}
+
 func (s *spec) bytes(b []byte, char byte, v Value) []byte {
 	var text []byte
 	if v.kind == event.Bytes {
@@ -204,9 +215,7 @@ func (s *spec) bytes(b []byte, char byte, v Value) []byte {
 	} else {
 		text = []byte(v.Text())
 	}
-	if s.precision >= 0 && s.precision < len(text) {
-		text = text[:s.precision]
-	}
+	text = cut(s, text)
 	switch char {
 	case 'q':
 		return strconv.AppendQuote(b, string(text))

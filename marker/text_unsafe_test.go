@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/waymark-trace/waymark/event"
@@ -53,6 +54,11 @@ func TestTextAgainstFmt(t *testing.T) {
 	check(t, "%c", rune(0x263a), Value{kind: event.Int32, bits: 0x263a})
 	check(t, "%t", true, Value{kind: event.Bool, bits: 1})
 	check(t, "%v", int8(-3), Value{kind: event.Int8, bits: 0xfffffffffffffffd})
+	for _, d := range []time.Duration{0, 1, 1500 * time.Microsecond, -90 * time.Minute, math.MaxInt64, math.MinInt64} {
+		for _, format := range []string{"%s", "%v", "%d", "%12s", "%-12v|", "%.3s", "%+d", "%08d"} {
+			check(t, format, d, Value{kind: event.Duration, bits: uint64(d)})
+		}
+	}
 	check(t, "%v", float32(0.1), Value{kind: event.Float32, bits: uint64(math.Float32bits(0.1))})
 }
 

@@ -3,6 +3,7 @@ package marker
 import (
 	"math"
 	"reflect"
+	"time"
 	"unsafe"
 
 	"github.com/waymark-trace/waymark/event"
@@ -20,7 +21,7 @@ var reflectKinds = [...]reflect.Kind{
 	event.Int: reflect.Int, event.Int8: reflect.Int8, event.Int16: reflect.Int16, event.Int32: reflect.Int32, event.Int64: reflect.Int64,
 	event.Uint: reflect.Uint, event.Uint8: reflect.Uint8, event.Uint16: reflect.Uint16, event.Uint32: reflect.Uint32, event.Uint64: reflect.Uint64,
 	event.Uintptr: reflect.Uintptr, event.Float32: reflect.Float32, event.Float64: reflect.Float64,
-	event.String: reflect.String, event.Bytes: reflect.Slice, event.Pointer: reflect.UnsafePointer,
+	event.String: reflect.String, event.Bytes: reflect.Slice, event.Pointer: reflect.UnsafePointer, event.Duration: reflect.Int64,
 }
 
 // Kind returns the kind of the argument's type; reflect.Slice is a []byte.
@@ -79,7 +80,7 @@ func (v Value) Bytes() []byte {
 	return unsafe.Slice((*byte)(v.data), int(v.bits))
 }
 
-// Any returns the value as its basic type, allocating where it must; a []byte is not copied.
+// Any returns the value as its basic type or a time.Duration, allocating where it must; a []byte is not copied.
 func (v Value) Any() any {
 	switch v.kind {
 	case event.Bool:
@@ -116,6 +117,8 @@ func (v Value) Any() any {
 		return v.Bytes()
 	case event.Pointer:
 		return v.data
+	case event.Duration:
+		return time.Duration(v.bits)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ var errKinds = errors.New("too many kinds of events")
 func formOf(f *event.Field, v *event.Value) form {
 	k := v.Kind()
 	switch {
-	case v.Err() != nil || f.Unavailable != "" || k == event.Invalid || k > event.Duration:
+	case v.Err() != nil || f.Unavailable != "" || !k.IsValid():
 		return form{event.Invalid, missing}
 	case !k.HasLength():
 		return form{k, plain}

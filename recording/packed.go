@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"encoding/binary"
 	"fmt"
 	"sync"
 
@@ -32,9 +31,10 @@ type origin struct{ pid, cpu int }
 type packedStream struct {
 	*ctf.StreamWriter
 	origin
-	comm []byte
-	lost tracer.Losses // in the program
-	kind uint64        // and here, because there were too many kinds of events
+	comm  []byte
+	lost  tracer.Losses // in the program
+	kind  uint64        // and here, because there were too many kinds of events
+	plans []*plan       // by the number of the event, of those that the stream had
 }
 
 // commSize is what the kernel has for the name of a thread, its NUL included.
@@ -72,20 +72,14 @@ func (c *PackedChannel) Write(b *tracer.Batch) (n uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.streams[origin{b.PID, b.CPU}]
-	var p *plan
-	for e := b.Next(); e != nil; e = b.Next() {
-		n++
+	for run := b.Run(); run != nil; run = b.Run() {
 		if s == nil {
 			if s, err = c.stream(b); err != nil {
 				return n, err
 			}
 		}
-		if p == nil || p.marker != e.Marker {
-			if p, err = c.plan(e.Marker); err != nil {
-				return n, err
-			}
-		}
-		if err := c.write(s, p, e); err != nil {
+		n += uint64(len(run.Heads))
+		if err := c.writeRun(s, run); err != nil {
 			return n, err
 		}
 	}
@@ -101,34 +95,6 @@ func (c *PackedChannel) Write(b *tracer.Batch) (n uint64, err error) {
 	}
 	return n, nil
 }
-
-// write records one event.
-func (c *PackedChannel) write(s *packedStream, p *plan, e *tracer.Packed) error {
-	k, size := p.whole, p.prefix
-	if k == nil {
-		var err error
-		if size, err = p.measure(e); err != nil {
-			return err
-		}
-		if k, err = c.packedKind(p); err != nil {
-			s.kind++
-			return s.tell()
-		}
-	}
-	room, err := s.Append(k, uint64(e.Monotonic), goroutineSize+size)
-	if err != nil {
-		return err
-	}
-	binary.LittleEndian.PutUint64(room, uint64(e.Goroutine))
-	copy(room[goroutineSize:], e.Args[:p.prefix])
-	if k != p.whole {
-		p.finish(room[goroutineSize+p.prefix:], e.Args)
-	}
-	return nil
-}
-
-// goroutineSize is what the context of an event takes.
-const goroutineSize = 8
 
 // stream begins the stream of a batch. The caller holds mu.
 func (c *PackedChannel) stream(b *tracer.Batch) (*packedStream, error) {
@@ -174,10 +140,10 @@ func (c *PackedChannel) stats(sum *Stats) {
 		sum.Unsaved += s.Pending()
 		sum.Bytes += bytes
 		for _, l := range []source.Loss{
-			{c.name, s.cpu, bufferFull, s.lost.Full}, {c.name, s.cpu, noRing, s.lost.NoRing},
-			{c.name, s.cpu, undescribed, s.lost.Undescribed}, {c.name, s.cpu, Kinds, s.kind},
+			{Reason: bufferFull, Count: s.lost.Full}, {Reason: noRing, Count: s.lost.NoRing},
+			{Reason: undescribed, Count: s.lost.Undescribed}, {Reason: Kinds, Count: s.kind},
 		} {
-			if l.Count > 0 {
+			if l.Stream, l.CPU = c.name, s.cpu; l.Count > 0 {
 				sum.Lost = append(sum.Lost, l)
 			}
 		}

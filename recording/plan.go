@@ -19,6 +19,7 @@ type plan struct {
 	align  []int           // of each field before the first text: where its type finds it, in bytes
 	rest   []place         // of the fields from there on
 	whole  *ctf.EventClass // of a marker without any, nil for others
+	tail   uint64          // and the bytes of the last word of its values, as a little-endian mask
 	kinds  map[string]*ctf.EventClass
 
 	texts []text // of the event that is being written
@@ -68,6 +69,7 @@ func (c *PackedChannel) plan(m *tracer.Marker) (*plan, error) {
 		if p.whole, err = c.newKind(p); err != nil {
 			return nil, err
 		}
+		p.tail = ^uint64(0) >> (8 * uint(-p.prefix&7))
 	} else {
 		p.kinds = map[string]*ctf.EventClass{}
 	}
@@ -89,10 +91,10 @@ func alignmentFor(end, offset int) int {
 	return 0
 }
 
-// measure looks at the texts of an event and returns how many bytes its payload takes.
-func (p *plan) measure(e *tracer.Packed) (size int, err error) {
+// measure reads the texts of an event, which are behind its arguments, and returns how many bytes its payload takes.
+func (p *plan) measure(args, behind []byte) (size int, err error) {
 	p.texts, p.key = p.texts[:0], p.key[:0]
-	size, behind := p.prefix, e.Texts
+	size = p.prefix
 	for i := range p.rest {
 		f := &p.rest[i]
 		if f.reason != nil {
@@ -104,7 +106,7 @@ func (p *plan) measure(e *tracer.Packed) (size int, err error) {
 			continue
 		}
 		var t text
-		if t, behind, err = f.text(e.Args, behind); err != nil {
+		if t, behind, err = f.text(args, behind); err != nil {
 			return 0, fmt.Errorf("marker %s: %w", p.marker.FullName(), err)
 		}
 		p.texts, p.key = append(p.texts, t), append(p.key, byte(t.matter))
@@ -152,9 +154,9 @@ func (t *text) extra(k event.Kind) int {
 	return 4
 }
 
-// finish writes the fields from the first text on.
-func (p *plan) finish(to, args []byte) {
-	texts := p.texts
+// finish writes the fields from the first text on into b, from n on, and returns where they end.
+func (p *plan) finish(b []byte, n int, args []byte) int {
+	texts, to := p.texts, b[n:]
 	for i := range p.rest {
 		f := &p.rest[i]
 		if f.reason != nil {
@@ -180,6 +182,7 @@ func (p *plan) finish(to, args []byte) {
 			to = to[8:]
 		}
 	}
+	return len(b) - len(to)
 }
 
 // packedKind returns the kind of the event that was measured.

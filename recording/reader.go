@@ -302,7 +302,7 @@ func formIn(fields []ctf.Field, k event.Kind) (form, int) {
 				return form{k, withNUL}, 2
 			}
 		}
-		if !k.HasLength() && k != event.Invalid {
+		if !k.HasLength() && k.IsValid() {
 			return form{k, plain}, 1
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/debugfile"
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
@@ -36,8 +36,8 @@ ret
 // and through no other's.
 func TestDebugFile(t *testing.T) {
 	peer.Need(t, "gcc", "objcopy", "strip")
-	old := debugfile.Root
-	t.Cleanup(func() { debugfile.Root = old })
+	old := elffile.DebugRoot
+	t.Cleanup(func() { elffile.DebugRoot = old })
 	for name, test := range map[string]struct {
 		flags string
 		at    func(dir, root, id string) string // where the debug file goes
@@ -55,7 +55,7 @@ func TestDebugFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			debugfile.Root = t.TempDir()
+			elffile.DebugRoot = t.TempDir()
 			build := func(name, more string) {
 				t.Helper()
 				if err := os.WriteFile(filepath.Join(dir, "p.s"), []byte(hiddenSource+more), 0o600); err != nil {
@@ -75,7 +75,7 @@ func TestDebugFile(t *testing.T) {
 				build("q", ".data\nmore: .quad 0\n")
 				run(t, dir, "objcopy", "--only-keep-debug", "q", "p.debug")
 			}
-			to := test.at(dir, debugfile.Root, whole.BuildID)
+			to := test.at(dir, elffile.DebugRoot, whole.BuildID)
 			if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -150,13 +150,13 @@ func TestHostileDebugLink(t *testing.T) {
 		e := newELF(testNotes[:1]...)
 		e.link = []byte(data)
 		im := openTestImage(t, e)
-		if name, sum := im.debugLink(); name != "" || sum != 0 {
+		if name, sum := im.DebugLink(); name != "" || sum != 0 {
 			t.Errorf("%q: got %q, %#x", data, name, sum)
 		}
 	}
 	e := newELF(testNotes[:1]...)
 	e.link = []byte("good.debug\x00\x00\x01\x02\x03\x04")
-	if name, sum := openTestImage(t, e).debugLink(); name != "good.debug" || sum != 0x04030201 {
+	if name, sum := openTestImage(t, e).DebugLink(); name != "good.debug" || sum != 0x04030201 {
 		t.Errorf("got %q, %#x", name, sum)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"testing"
+
+	"github.com/waymark-trace/waymark/internal/elffile"
 )
 
 // testELF builds a small 64-bit file: code at 0x1000, writable data at 0x2000
@@ -107,7 +109,7 @@ func (e *testELF) bytes(t testing.TB) []byte {
 	note := e.pack(t, nil, elf.Chdr32{}) // three words of header
 	e.order.PutUint32(note, 4)
 	e.order.PutUint32(note[4:], uint32(len(e.buildID)))
-	e.order.PutUint32(note[8:], gnuBuildID)
+	e.order.PutUint32(note[8:], 3) // NT_GNU_BUILD_ID
 	note = append(append(note, "GNU\x00"...), e.buildID...)
 	progs := []elf.Prog64{
 		{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Off: testCodeAt, Vaddr: testCode, Filesz: testHalf, Memsz: testHalf},
@@ -132,9 +134,9 @@ func (e *testELF) bytes(t testing.TB) []byte {
 	return file
 }
 
-func openTestImage(t testing.TB, e *testELF) *image {
+func openTestImage(t testing.TB, e *testELF) *elffile.Image {
 	t.Helper()
-	im, err := openImage(bytes.NewReader(e.bytes(t)))
+	im, err := elffile.FromBytes(e.bytes(t))
 	if err != nil {
 		t.Fatal(err)
 	}

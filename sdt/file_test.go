@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/waymark-trace/waymark/internal/elffile"
 )
 
 func hasProblem(f *File, parts ...string) bool {
@@ -156,6 +158,15 @@ func TestBigEndian(t *testing.T) {
 	}
 }
 
+func readSection(path, name string, limit uint64) ([]byte, error) {
+	im, err := elffile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer im.Close()
+	return im.Named(name, limit)
+}
+
 func TestOpenAndReadSection(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "elf")
@@ -165,14 +176,14 @@ func TestOpenAndReadSection(t *testing.T) {
 	if f, err := Open(path); err != nil || len(f.Sites) != 1 {
 		t.Errorf("got %+v, %v", f, err)
 	}
-	if data, err := ReadSection(path, ".note.stapsdt", 1000); err != nil || !bytes.Equal(data, appendAll(t, testNotes[0])) {
+	if data, err := readSection(path, ".note.stapsdt", 1000); err != nil || !bytes.Equal(data, appendAll(t, testNotes[0])) {
 		t.Errorf("got %q, %v", data, err)
 	}
-	if _, err := ReadSection(path, ".note.stapsdt", 10); err == nil || !strings.Contains(err.Error(), "more than 10") {
+	if _, err := readSection(path, ".note.stapsdt", 10); err == nil || !strings.Contains(err.Error(), "more than 10") {
 		t.Errorf("over the limit: %v", err)
 	}
 	for _, name := range []string{".none", ".note", "", "note.stapsdt.x"} {
-		if _, err := ReadSection(path, name, 10); name != "" && !errors.Is(err, ErrNoSection) {
+		if _, err := readSection(path, name, 10); name != "" && !errors.Is(err, elffile.ErrNoSection) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -184,7 +195,7 @@ func TestOpenAndReadSection(t *testing.T) {
 		if _, err := Open(path); !errors.Is(err, ErrNotELF) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
-		if _, err := ReadSection(path, ".x", 1); !errors.Is(err, ErrNotELF) {
+		if _, err := readSection(path, ".x", 1); !errors.Is(err, ErrNotELF) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

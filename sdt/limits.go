@@ -11,11 +11,6 @@ const (
 	maxSiteOperands = 255     // what bpftrace takes; sys/sdt.h emits 12
 	maxFileOperands = 2 << 20 // all sites of a file together
 
-	maxSections     = 1 << 17
-	maxSegments     = 1 << 16
-	maxNameTable    = 16 << 20  // section names
-	maxSymbolBytes  = 512 << 20 // a symbol table, its strings
-	maxSymbolName   = 4096
-	maxSegmentNotes = 64 << 10 // a PT_NOTE segment searched for the build id
-	maxProblems     = 4096     // kept in a File
+	maxSymbolName = 4096
+	maxProblems   = 4096 // kept in a File
 )

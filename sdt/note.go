@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+
+	"github.com/waymark-trace/waymark/internal/elffile"
 )
 
 // The note as sys/sdt.h (SystemTap 4.8, _SDT_ASM_BODY) writes it, padded to 4 bytes:
@@ -14,10 +16,9 @@ import (
 //
 // The three addresses have the width of the file's class, everything its byte order.
 const (
-	noteOwner      = "stapsdt"
-	noteVersion    = 3
-	noteHeaderSize = 12
-	noteAlign      = 4
+	noteOwner   = "stapsdt"
+	noteVersion = 3
+	noteAlign   = 4
 )
 
 // ParseNotes returns every readable note of a .note.stapsdt section, and one error for each
@@ -32,23 +33,23 @@ func ParseNotes(section []byte, class elf.Class, order binary.ByteOrder) ([]Note
 	}
 	var notes []Note
 	var errs []error
-	walk := noteWalk{data: section, order: order, align: noteAlign}
-	for walk.next() {
-		if walk.owner != noteOwner {
+	walk := elffile.Notes{Data: section, Order: order, Align: noteAlign}
+	for walk.Next() {
+		if string(walk.Owner) != noteOwner {
 			continue
 		}
 		if len(notes)+len(errs) == maxNotes {
-			return notes, append(errs, fmt.Errorf("note at offset %#x: more than %d notes", walk.at, maxNotes))
+			return notes, append(errs, fmt.Errorf("note at offset %#x: more than %d notes", walk.At, maxNotes))
 		}
-		n, err := parseNote(walk.kind, walk.desc, class, order)
+		n, err := parseNote(walk.Kind, walk.Desc, class, order)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("note at offset %#x: %w", walk.at, err))
+			errs = append(errs, fmt.Errorf("note at offset %#x: %w", walk.At, err))
 			continue
 		}
 		notes = append(notes, n)
 	}
-	if walk.err != nil {
-		errs = append(errs, walk.err)
+	if walk.Err != nil {
+		errs = append(errs, walk.Err)
 	}
 	return notes, errs
 }
@@ -94,64 +95,6 @@ func parseNote(kind uint32, desc []byte, class elf.Class, order binary.ByteOrder
 	}
 	return n, nil
 }
-
-// noteWalk steps through ELF notes of any owner.
-type noteWalk struct {
-	data  []byte
-	order binary.ByteOrder
-	align int // 4, or 8 in segments that hold .note.gnu.property
-
-	at    int // offset of the note in data
-	owner string
-	kind  uint32
-	desc  []byte
-	err   error // set when a note runs out of data
-
-	rest int
-}
-
-func (w *noteWalk) next() bool {
-	w.at = w.rest
-	left := w.data[w.at:]
-	if len(left) < noteHeaderSize {
-		for _, b := range left {
-			if b != 0 { // zeros are padding
-				w.err = fmt.Errorf("note at offset %#x: header cut off after %d bytes", w.at, len(left))
-				break
-			}
-		}
-		return false
-	}
-	nameSize, descSize := w.order.Uint32(left), w.order.Uint32(left[4:])
-	w.kind = w.order.Uint32(left[8:])
-	// In 64 bits no sum of these wraps.
-	descAt := alignUp(noteHeaderSize+uint64(nameSize), w.align)
-	end := descAt + uint64(descSize)
-	if descSize == 0 {
-		end = noteHeaderSize + uint64(nameSize)
-	}
-	if end > uint64(len(left)) {
-		w.err = fmt.Errorf("note at offset %#x: %d bytes of name and %d of description run past the end at %#x",
-			w.at, nameSize, descSize, len(w.data))
-		return false
-	}
-	w.owner = ""
-	if nameSize == uint32(len(noteOwner))+1 || nameSize == uint32(len(gnuOwner))+1 {
-		name := left[noteHeaderSize : noteHeaderSize+nameSize]
-		if name[nameSize-1] == 0 {
-			w.owner = string(name[:nameSize-1])
-		}
-	}
-	w.desc = nil
-	if descSize > 0 {
-		w.desc = left[descAt:end]
-	}
-	// The last note of a section may lack its padding.
-	w.rest = w.at + int(min(alignUp(end, w.align), uint64(len(left))))
-	return true
-}
-
-func alignUp(n uint64, to int) uint64 { return (n + uint64(to) - 1) &^ (uint64(to) - 1) }
 
 // clip bounds text of a file for an error.
 func clip(s string) string {

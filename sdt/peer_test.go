@@ -29,8 +29,8 @@ func run(t testing.TB, dir, program string, args ...string) string {
 }
 
 var (
-	readelfNote = regexp.MustCompile(`(?s)Provider: (\S+)\s+Name: (\S+)\s+Location: (\w+), Base: (\w+), Semaphore: (\w+)\s+Arguments: ([^\n]*)`)
-	readelfID   = regexp.MustCompile(`Build ID: (\w+)`)
+	readelfNote = regexp.MustCompile(`(?s)Provider:\s+(\S+)\s+Name:\s+(\S+)\s+Location:\s+(\w+),\s+Base:\s+(\w+),\s+Semaphore:\s+(\w+)\s+Arguments:[ \t]*([^\n]*)`)
+	readelfID   = regexp.MustCompile(`Build ID:\s*(\w+)`)
 )
 
 // readelf returns the notes as binutils reads them.

@@ -4,18 +4,21 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+
+	"github.com/waymark-trace/waymark/internal/elffile"
 )
 
 // siteReader turns notes into sites.
 type siteReader struct {
-	f        *File
-	im       *image
-	base     Addr // of .stapsdt.base
-	hasBase  bool
-	seen     map[siteKey]int  // the index of its site
-	counters map[Addr]counter // by the address of the instruction
-	operands int
-	unlisted int // problems over maxProblems
+	f         *File
+	im        *elffile.Image
+	withDebug bool // symbols of a separate debug file are wanted
+	base      Addr // of .stapsdt.base
+	hasBase   bool
+	seen      map[siteKey]int  // the index of its site
+	counters  map[Addr]counter // by the address of the instruction
+	operands  int
+	unlisted  int // problems over maxProblems
 }
 
 // siteKey is what notes of one and the same site have in common.
@@ -30,28 +33,27 @@ type counter struct {
 	site   int
 }
 
-func (f *File) readSites(im *image, found []section, base Addr, hasBase bool) {
+func (r *siteReader) readSites(found []*elffile.Section) {
 	if len(found) == 0 {
 		return
 	}
-	r := &siteReader{f: f, im: im, base: base, hasBase: hasBase,
-		seen: map[siteKey]int{}, counters: map[Addr]counter{}}
-	if im.kind != elf.ET_EXEC && im.kind != elf.ET_DYN {
-		r.problem(fmt.Errorf("probes of a file of type %v are not supported: link it first", im.kind))
+	f, im := r.f, r.im
+	if im.Type != elf.ET_EXEC && im.Type != elf.ET_DYN {
+		r.problem(fmt.Errorf("probes of a file of type %v are not supported: link it first", im.Type))
 		return
 	}
 	var total uint64
 	for _, s := range found {
-		if total += min(s.size, maxSectionBytes+1); total > maxSectionBytes {
+		if total += min(s.Size, maxSectionBytes+1); total > maxSectionBytes {
 			r.problem(fmt.Errorf("sections %s of more than %d bytes", notesSection, maxSectionBytes))
 			break
 		}
-		data, err := im.sectionData(s, maxSectionBytes)
+		data, err := im.Data(s, maxSectionBytes)
 		if err != nil {
-			r.problem(fmt.Errorf("reading %s at %#x: %w", notesSection, s.offset, err))
+			r.problem(fmt.Errorf("reading %s at %#x: %w", notesSection, s.Offset, err))
 			continue
 		}
-		notes, errs := ParseNotes(data, im.class, im.order)
+		notes, errs := ParseNotes(data, im.Class, im.Order)
 		for _, err := range errs {
 			r.problem(fmt.Errorf("%s: %w", notesSection, err))
 		}
@@ -60,7 +62,7 @@ func (f *File) readSites(im *image, found []section, base Addr, hasBase bool) {
 		}
 	}
 	r.shareCounters()
-	im.resolve(f.Sites)
+	r.resolve(f.Sites)
 	if r.unlisted > 0 {
 		f.Problems = append(f.Problems, fmt.Errorf("%d more problems", r.unlisted))
 	}
@@ -75,9 +77,9 @@ func (r *siteReader) problem(err error) {
 }
 
 func (r *siteReader) add(n Note) {
-	s := Site{Note: n, Address: r.im.rebase(n.Location, n, r.base, r.hasBase)}
-	var err error
-	if s.Offset, err = r.im.codeOffset(s.Address); err != nil {
+	s := Site{Note: n, Address: r.rebase(n.Location, n)}
+	off, err := r.im.CodeOffset(uint64(s.Address))
+	if s.Offset = Offset(off); err != nil {
 		r.problem(fmt.Errorf("probe %s:%s at %#x: location %w", clip(n.Provider), clip(n.Name), uint64(s.Address), err))
 		return
 	}
@@ -102,8 +104,8 @@ func (r *siteReader) add(n Note) {
 // one it repeats.
 func (r *siteReader) placeCounter(s *Site, index int) {
 	if s.Semaphore != 0 {
-		at := r.im.rebase(s.Semaphore, s.Note, r.base, r.hasBase)
-		off, err := r.im.counterOffset(at)
+		at := r.rebase(s.Semaphore, s.Note)
+		off, err := counterOffset(r.im, at)
 		if err != nil {
 			r.problem(fmt.Errorf("probe %s:%s at %#x: reference counter at %#x %w: tracing cannot raise it",
 				clip(s.Provider), clip(s.Name), uint64(s.Address), uint64(at), err))
@@ -141,7 +143,7 @@ func (r *siteReader) parseOperands(args string) []Operand {
 		o.fail(errFileOperands)
 		return []Operand{o}
 	}
-	ops := parseOperands(r.im.machine, args)
+	ops := parseOperands(r.im.Machine, args)
 	r.operands += len(ops)
 	return ops
 }

@@ -4,6 +4,8 @@ import (
 	"debug/elf"
 	"fmt"
 	"strings"
+
+	"github.com/waymark-trace/waymark/internal/elffile"
 )
 
 // symbolTable holds the addresses of the symbols that operands name, and of no others.
@@ -12,13 +14,14 @@ type symbolTable struct {
 	hasFull bool              // the file, or a debug file of its own, has a .symtab
 	looked  bool              // for a debug file
 	longest int
+	none    error // why there is no debug file
 	err     error // reading was not possible
 }
 
 // resolve turns the symbols that the operands of the sites name into addresses. A name with
 // several addresses (static variables of several C files) is refused: the note does not say
 // which is meant (libbpf/usdt issue 13).
-func (im *image) resolve(sites []Site) {
+func (r *siteReader) resolve(sites []Site) {
 	t := symbolTable{wanted: map[string][]Addr{}}
 	for i := range sites {
 		for _, o := range sites[i].Operands {
@@ -29,7 +32,7 @@ func (im *image) resolve(sites []Site) {
 		}
 	}
 	if len(t.wanted) > 0 {
-		t.load(im)
+		t.load(r.im, r.withDebug)
 	}
 	for i := range sites {
 		for j := range sites[i].Operands {
@@ -43,13 +46,21 @@ func (im *image) resolve(sites []Site) {
 				o.fail(err)
 			case o.Base == PC:
 				o.Disp += int64(addr - sites[i].Address)
-			case im.kind == elf.ET_EXEC: // sym(,%rax,8) is absolute
+			case r.im.Type == elf.ET_EXEC: // sym(,%rax,8) is absolute
 				o.Disp += int64(addr)
 			default:
 				o.fail(fmt.Errorf("the absolute address of %s in a file without a fixed one", clip(o.Symbol)))
 			}
 		}
 	}
+}
+
+// distrust returns why a debug file that was found is not used, "" for none.
+func (t *symbolTable) distrust() string {
+	if text, ok := strings.CutPrefix(t.none.Error(), elffile.ErrNoDebug.Error()); ok {
+		return text
+	}
+	return ""
 }
 
 func (t *symbolTable) lookup(name string) (Addr, error) {
@@ -69,7 +80,7 @@ func (t *symbolTable) lookup(name string) (Addr, error) {
 		// As for a floating-point constant in memory: gcc's .LC1, clang's .LCPI0_0.
 		return 0, fmt.Errorf("%s is a label of the compiler's, which no symbol table has", clip(name))
 	case !t.hasFull && t.looked:
-		return 0, fmt.Errorf("no symbol %s: the file is stripped, and its debug file was not found", clip(name))
+		return 0, fmt.Errorf("no symbol %s: the file is stripped, and its debug file was not found%s", clip(name), t.distrust())
 	case !t.hasFull:
 		return 0, fmt.Errorf("no symbol %s: the file is stripped", clip(name))
 	}

@@ -3,78 +3,51 @@ package sdt
 import (
 	"bytes"
 	"debug/elf"
-	"errors"
-	"fmt"
 	"slices"
+
+	"github.com/waymark-trace/waymark/internal/elffile"
 )
 
 // load looks in .symtab, the file's own or else that of its debug file, and in .dynsym for what
 // that did not have. It comes last: the name of a variable that is exported can be that of a
 // static one as well, which only the full table shows.
-func (t *symbolTable) load(im *image) {
-	if _, t.hasFull = im.firstOf(elf.SHT_SYMTAB); t.hasFull {
+func (t *symbolTable) load(im *elffile.Image, withDebug bool) {
+	hasTable := func(im *elffile.Image) bool { return im.First(elf.SHT_SYMTAB) != nil }
+	if t.hasFull = hasTable(im); t.hasFull {
 		t.err = t.loadFrom(im, elf.SHT_SYMTAB)
-	} else if im.path != "" {
+	} else if withDebug {
 		t.looked = true
-		t.hasFull, t.err = im.withDebugFile(func(debug *image) error {
-			return t.loadFrom(debug, elf.SHT_SYMTAB)
-		})
+		if debug, err := im.Debug(hasTable); err == nil {
+			t.hasFull, t.err = true, t.loadFrom(debug, elf.SHT_SYMTAB)
+		} else {
+			t.none = err
+		}
 	}
 	if err := t.loadFrom(im, elf.SHT_DYNSYM); t.err == nil {
 		t.err = err
 	}
 }
 
-// loadFrom reads the symbol table of a kind: the gABI allows one of each.
-func (t *symbolTable) loadFrom(im *image, kind elf.SectionType) error {
-	s, ok := im.firstOf(kind)
-	if !ok {
-		return nil
-	}
-	if err := t.loadTable(im, s); err != nil {
-		return fmt.Errorf("reading the symbol table at %#x: %w", s.offset, err)
-	}
-	return nil
-}
-
 // maxSameName bounds the addresses kept of one name.
 const maxSameName = 16
 
-func (t *symbolTable) loadTable(im *image, s section) error {
-	link, ok := im.section(s.link)
-	if !ok || link.kind != elf.SHT_STRTAB {
-		return errors.New("no string table belongs to it")
-	}
-	if s.flags&elf.SHF_COMPRESSED != 0 || s.size > maxSymbolBytes {
-		return fmt.Errorf("compressed, or more than %d bytes", maxSymbolBytes)
-	}
-	names, err := im.sectionData(link, maxSymbolBytes)
+// loadFrom reads the symbol table of a kind.
+func (t *symbolTable) loadFrom(im *elffile.Image, kind elf.SectionType) error {
+	found := map[string][]Addr{}
+	err := im.Symbols(kind, func(s *elffile.Symbol) {
+		name := t.nameOf(s)
+		if name == nil {
+			return
+		}
+		if known, wanted := t.wanted[string(name)]; !wanted || len(known) > 0 {
+			return
+		}
+		if list := found[string(name)]; len(list) < maxSameName && !slices.Contains(list, Addr(s.Value)) {
+			found[string(name)] = append(list, Addr(s.Value))
+		}
+	})
 	if err != nil {
 		return err
-	}
-	entry := uint64(24)
-	if im.class == elf.ELFCLASS32 {
-		entry = 16
-	}
-	found := map[string][]Addr{}
-	chunk := entry * 4096
-	for at := uint64(0); at+entry <= s.size; at += chunk {
-		data, err := im.read(s.offset+at, min(chunk, (s.size-at)/entry*entry))
-		if err != nil {
-			return err
-		}
-		for ; len(data) > 0; data = data[entry:] {
-			name, addr, ok := im.decodeSymbol(data, names, t.longest)
-			if !ok {
-				continue
-			}
-			if known, wanted := t.wanted[string(name)]; !wanted || len(known) > 0 {
-				continue
-			}
-			if list := found[string(name)]; len(list) < maxSameName && !slices.Contains(list, addr) {
-				found[string(name)] = append(list, addr)
-			}
-		}
 	}
 	for name, addrs := range found {
 		t.wanted[name] = addrs
@@ -82,35 +55,24 @@ func (t *symbolTable) loadTable(im *image, s section) error {
 	return nil
 }
 
-// decodeSymbol returns a defined symbol's name, without its version, and address; false for one
-// that is not a place in memory or whose name is longer than any wanted.
-func (im *image) decodeSymbol(b, names []byte, longest int) (name []byte, addr Addr, ok bool) {
-	f := fields{b, im.order, im.class}
-	at := f.word()
-	if im.class == elf.ELFCLASS32 {
-		addr = Addr(f.word())
-		f.word()
-	}
-	info := f.b[0]
-	f.b = f.b[2:]
-	defined := elf.SectionIndex(f.half()) != elf.SHN_UNDEF
-	if im.class == elf.ELFCLASS64 {
-		addr = Addr(f.addr())
-	}
-	switch elf.ST_TYPE(info) {
+// nameOf returns a defined symbol's name, without its version; nil for one that is not a place in
+// memory or whose name is longer than any wanted.
+func (t *symbolTable) nameOf(s *elffile.Symbol) []byte {
+	switch s.Type {
 	case elf.STT_NOTYPE, elf.STT_OBJECT, elf.STT_FUNC, elf.STT_COMMON:
 	default: // sections, files, offsets in thread-local storage
-		return nil, 0, false
+		return nil
 	}
-	if !defined || uint64(at) >= uint64(len(names)) {
-		return nil, 0, false
+	if !s.Defined() {
+		return nil
 	}
 	// A version follows @ where the linker copied a shared library's variable.
-	name = names[at:]
-	name = name[:min(len(name), longest+1)]
-	end := bytes.IndexAny(name, "\x00@")
-	if end < 1 {
-		return nil, 0, false
+	name := s.Name(t.longest + 1)
+	if at := bytes.IndexByte(name, '@'); at >= 0 {
+		name = name[:at]
 	}
-	return name[:end], addr, true
+	if len(name) == 0 || len(name) > t.longest {
+		return nil
+	}
+	return name
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"unsafe"
+
+	"github.com/waymark-trace/waymark/event"
 )
 
 // Info is what there is to know about a tracepoint of this program at one moment.
@@ -25,13 +27,10 @@ type Info struct {
 	Address uintptr
 }
 
-// Field is one argument of a tracepoint.
-type Field struct {
-	Name string // as declared, argN without
-	Type string // its Go type, "" as long as it is not known
-	// Unavailable says why recordings do not have it, "" when they do or its type is not known.
-	Unavailable string
-}
+// Field describes one argument of a tracepoint: its Name is as declared, argN without, its Type
+// is "" as long as it is not known, and its Kind is that of its value in recordings, Pointer for
+// addresses. Unavailable is the reason why recordings do not have it. Its Offset and Size are 0.
+type Field = event.Field
 
 // All returns every tracepoint of the program, sorted by name. It finds package-level ones
 // by reading the program's data, a few milliseconds for the largest of programs; others once
@@ -65,9 +64,9 @@ func (m *Tracepoint) Info() Info {
 		i.Probes = append(i.Probes, p.FuncName())
 	}
 	if d := s.declared.Load(); d != nil {
-		i.Fields, i.Err = nil, d.err
-		for _, a := range d.arguments {
-			i.Fields = append(i.Fields, Field{Name: a.Name, Type: a.Type, Unavailable: a.Unavailable})
+		i.Fields, i.Err = slices.Clone(d.fields), d.err
+		for j := range i.Fields {
+			i.Fields[j].Offset, i.Fields[j].Size = 0, 0
 		}
 	}
 	return i

@@ -76,5 +76,5 @@ func (s *state) arguments() (*point.Declaration, error) {
 	case d.err != nil:
 		return nil, d.err
 	}
-	return &point.Declaration{Arguments: d.arguments}, nil
+	return &point.Declaration{Fields: d.fields}, nil
 }

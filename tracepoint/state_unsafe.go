@@ -22,8 +22,8 @@ type state struct {
 
 // declaration is what a tracepoint's name, the names of its arguments and their types come to.
 type declaration struct {
-	arguments []point.Argument
-	err       error // what is wrong with it
+	fields []event.Field
+	err    error // what is wrong with it
 }
 
 // loaded returns the tracepoint's state, nil before anybody looked at it.
@@ -59,11 +59,11 @@ func (m *Tracepoint) declare(fn reflect.Type) *declaration {
 	offsets := point.Offsets(fn)
 	for i := range fn.NumIn() {
 		t := fn.In(i)
-		a := point.Argument{Name: names[i], Type: t.String(), Kind: kindOf(t), Offset: offsets[i]}
-		if a.Kind == event.Invalid {
-			a.Unavailable = noun(t.Kind()) + " is not recorded"
+		f := event.Field{Name: names[i], Type: t.String(), Kind: kindOf(t), Offset: int(offsets[i])}
+		if f.Size = f.Kind.SizeIn(int(unsafe.Sizeof(uintptr(0)))); f.Kind == event.Invalid {
+			f.Unavailable = event.Reason(noun(t.Kind()) + " is not recorded")
 		}
-		d.arguments = append(d.arguments, a)
+		d.fields = append(d.fields, f)
 	}
 	return d
 }

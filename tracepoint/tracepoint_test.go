@@ -2,6 +2,7 @@ package tracepoint_test
 
 import (
 	"errors"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracepoint"
 )
 
@@ -55,7 +57,7 @@ func TestRegisteringArms(t *testing.T) {
 	})
 	must(t, err)
 	evict.Trace(e, m)
-	if i := evict.Info(); i.Armed != 2 || i.Hits-before.Hits != 1 || len(i.Probes) != 2 || !slices.Equal(i.Fields, []tracepoint.Field{{Name: "arg1", Type: "*tracepoint_test.entry"}, {Name: "arg2", Type: "map[string]int"}}) {
+	if i := evict.Info(); i.Armed != 2 || i.Hits-before.Hits != 1 || len(i.Probes) != 2 || !reflect.DeepEqual(i.Fields, []tracepoint.Field{{Name: "arg1", Type: "*tracepoint_test.entry", Kind: event.Pointer}, {Name: "arg2", Type: "map[string]int", Kind: event.Pointer}}) {
 		t.Errorf("%+v", i)
 	}
 	first.Unregister()
@@ -205,8 +207,8 @@ func TestFieldNames(t *testing.T) {
 	p, err := named.Register(func(string, complex64) {})
 	must(t, err)
 	defer p.Unregister()
-	want := []tracepoint.Field{{Name: "key", Type: "string"}, {Name: "at", Type: "complex64", Unavailable: "a complex number is not recorded"}}
-	if i := named.Info(); !slices.Equal(i.Fields, want) {
+	want := []tracepoint.Field{{Name: "key", Type: "string", Kind: event.String}, {Name: "at", Type: "complex64", Unavailable: "a complex number is not recorded"}}
+	if i := named.Info(); !reflect.DeepEqual(i.Fields, want) {
 		t.Errorf("%+v", i)
 	}
 }

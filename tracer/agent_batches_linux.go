@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
-	"time"
+	"slices"
 
 	"github.com/waymark-trace/waymark/internal/ring"
 )
@@ -38,7 +38,8 @@ func (a *agentEvents) batches(ctx context.Context, fn func(*Batch)) error {
 	}
 }
 
-// batchesOnce goes once over all rings. It returns what part of one had filled at most, and whether one has more.
+// batchesOnce goes once over all rings. It returns what part of one had filled at most, and whether
+// one has more.
 func (a *agentEvents) batchesOnce(fn func(*Batch)) (filled float64, more bool, err error) {
 	for _, s := range a.sessions {
 		if s.broken == nil {
@@ -55,13 +56,13 @@ func (a *agentEvents) batchesOnce(fn func(*Batch)) (filled float64, more bool, e
 				continue
 			}
 			filled = max(filled, float64(s.Position(i)-before)/float64(s.Info().RingSize))
-			more = more || taken == maxBatch
+			more = more || taken >= maxBatch
 		}
 	}
 	return filled, more, err
 }
 
-// batch hands over what one ring has, up to maxBatch events, and gives back their space.
+// batch hands over the events of one ring, about maxBatch at most, and gives back their space.
 func (a *agentEvents) batch(s *agentSession, ring int, fn func(*Batch)) (taken int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -77,27 +78,27 @@ func (a *agentEvents) batch(s *agentSession, ring int, fn func(*Batch)) (taken i
 	return maxBatch - b.left, s.Consume(ring)
 }
 
-// pack makes p the next event of a ring; false means that there is none for now.
-func (s *ringSource) pack(p *Packed, ring int) (bool, error) {
-	if s.over != nil && s.over[ring] {
+// nextRun makes run the next events of a ring; false means that there are none for now.
+func (s *ringSource) nextRun(run *Run, i int) (bool, error) {
+	if s.over != nil && s.over[i] {
 		return false, nil
 	}
-	rec, err := s.Next(ring)
-	if rec == nil || err != nil {
+	next, err := s.Run(i)
+	if next == nil || err != nil {
 		return false, err
 	}
-	if s.last > 0 && time.Duration(rec.Monotonic) > s.last {
-		s.finish(ring)
-		return false, nil
+	for n := len(s.markers); n < len(next.Events); n++ {
+		s.marker(next.Events[n])
 	}
-	p.Monotonic, p.Goroutine = time.Duration(rec.Monotonic), int64(rec.Goroutine)
-	p.Args, p.Texts = rec.Args[:rec.Event.Size], rec.Args[rec.Event.Size:]
-	if n := rec.Event.Number; n < len(s.markers) && s.markers[n] != nil {
-		p.Marker = s.markers[n]
-	} else {
-		p.Marker = s.marker(rec.Event)
+	*run = Run{next, s.markers}
+	if s.last > 0 {
+		late := func(h ring.Head) bool { return h.Monotonic > int64(s.last) }
+		if n := slices.IndexFunc(next.Heads, late); n >= 0 {
+			next.Heads = next.Heads[:n]
+			s.finish(i)
+		}
 	}
-	return true, nil
+	return len(next.Heads) > 0, nil
 }
 
 // finish notes that what follows in a ring came too late.

@@ -92,7 +92,7 @@ func (s *agentSession) count(markers []*Marker, out []MarkerCount) error {
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(markers, func(m *Marker) bool { return m.declared == e.Name && m.Format == e.Format })
+		i := slices.IndexFunc(markers, func(m *Marker) bool { return m.declared == e.FullName() && m.Format == e.Format })
 		if i >= 0 && i < len(out) {
 			out[i].Count += n
 		}

@@ -72,15 +72,7 @@ func splitDeclared(name string) (provider, rest string) {
 
 // ringMarker is the marker of events in a ring file.
 func ringMarker(e *ring.Event, file *File) *Marker {
-	m := &Marker{Point: event.Point{Format: e.Format}, Typed: true, File: file, declared: e.Name}
-	m.Provider, m.Name = splitDeclared(e.Name)
-	for i := range e.Fields {
-		f := &e.Fields[i]
-		m.Fields = append(m.Fields, event.Field{
-			Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: f.Kind, Unavailable: event.Reason(f.Unavailable), Offset: f.Offset, Size: f.Size,
-		})
-	}
-	return m
+	return &Marker{Point: e.Point, Typed: true, File: file, declared: e.FullName()}
 }
 
 // checkAgent reports whether what was asked for can be done by agents at all.

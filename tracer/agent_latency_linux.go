@@ -64,8 +64,7 @@ func (p *agentPairs) Close() error                    { return p.fold.close() }
 func (p *agentPairs) read() (*Latencies, error) {
 	var got Latencies
 	err := p.fold.look(func() {
-		got.Histogram = p.took
-		got.counts = slices.Clone(p.took.counts)
+		got.Histogram = p.took.Clone()
 		got.setCounts(p.pairs.Counts())
 	})
 	if err != nil {

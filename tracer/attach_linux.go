@@ -47,6 +47,7 @@ func (p *plan) prepare() error {
 	if err := attachPermission(op); err != nil {
 		return err
 	}
+	counters := haveCounters()
 	files := map[*File]int{}
 	unreadable := map[*File]error{} // which cost their own markers and no others
 	for i, m := range p.markers {
@@ -70,7 +71,11 @@ func (p *plan) prepare() error {
 			continue
 		}
 		for s := range m.Sites {
-			if err := checkRedZone(m, s, p.opened[f]); err != nil {
+			err := checkRedZone(m, s, p.opened[f])
+			if !counters && m.Sites[s].CounterOffset != 0 {
+				err = errNoCounters
+			}
+			if err != nil {
 				p.skipped = append(p.skipped, &SiteError{m, s, err})
 				continue
 			}
@@ -153,9 +158,18 @@ func (f *File) reopen() (*os.File, error) {
 	if f.machine != bpf.Machine(runtime.GOARCH) {
 		return nil, fmt.Errorf("%s is for %v, this machine runs %s: %w", f.Path, f.machine, runtime.GOARCH, ErrNotSupported)
 	}
+	return f.open()
+}
+
+// open returns a descriptor of its own of the file that Find read, as long as the file is still at one of the
+// paths that opened it. A file that Find holds is not opened again.
+func (f *File) open() (*os.File, error) {
 	var denied error
 	changed := fmt.Errorf("%s %w", f.Path, ErrChanged)
 	for _, path := range f.opens {
+		if f.held != nil && identify(path) == f.id {
+			return duplicate(f.held)
+		}
 		opened, id, err := openFile(path)
 		switch {
 		case err == nil && id == f.id:

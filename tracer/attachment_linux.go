@@ -22,8 +22,6 @@ type collector interface {
 
 // kernel is what all kinds of collectors have in the kernel.
 type kernel interface {
-	// Raise raises the reference counters of a process at once, where the kernel does not.
-	Raise(pid int) error
 	Close() error
 }
 
@@ -46,7 +44,7 @@ func (a *attachment) attach(t Target, markers []*Marker, o Options, c collector)
 	}
 	_, err = a.add(markers, nil, t)
 	if err == nil {
-		err = a.watcher.begin(a.add, a.raise)
+		err = a.watcher.begin(a.add)
 	}
 	if err == nil {
 		err = checkAttached(t.pids(), markers)
@@ -117,14 +115,6 @@ func (a *attachment) skipped() []*SiteError {
 }
 
 func (a *attachment) ended() <-chan struct{} { return a.watcher.ended() }
-
-// raise sees to the reference counters of a process that has mapped something.
-func (a *attachment) raise(pid int) error {
-	if !userCounters(a.options) {
-		return nil // the kernel has
-	}
-	return a.held.Raise(pid)
-}
 
 // Close detaches, and then lets go of the processes that were stopped.
 func (a *attachment) Close() error {

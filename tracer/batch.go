@@ -3,7 +3,8 @@ package tracer
 import (
 	"context"
 	"fmt"
-	"time"
+
+	"github.com/waymark-trace/waymark/internal/ring"
 )
 
 // Batch is the next events that a program's agent recorded on one CPU, in the order of time.
@@ -12,16 +13,26 @@ type Batch struct {
 	CPU  int // the processor P of Go's scheduler
 	Comm string
 
-	source packer
-	left   int // how many events may still be taken
-	packed Packed
+	source runner
+	left   int // how many events may still be taken, about
+	run    Run
 	err    error
 }
 
-// packer is where packed events come from.
-type packer interface {
-	pack(p *Packed, cpu int) (bool, error)
+// runner is the source of batches.
+type runner interface {
+	nextRun(run *Run, cpu int) (bool, error)
 	lostBy(cpu int) (Losses, error)
+}
+
+// Run is consecutive events of a batch. Their values lie in the arguments as they lay in the
+// program's memory, in the byte order of the machine: event.Field.Offset is where. A string or []byte
+// is two numbers of the program's word size there, how many bytes were kept and how many there were;
+// the bytes that were kept follow the arguments, in the order of the fields. Lengths of events have
+// been checked, values have not. A run is valid until the batch's next Run.
+type Run struct {
+	*ring.Run
+	Markers []*Marker // by the number of the event
 }
 
 // Losses is how many events were lost, by the reason. Those that no CPU can be said of are CPU 0's.
@@ -34,34 +45,22 @@ type Losses struct {
 // Total returns how many that are.
 func (l Losses) Total() uint64 { return l.Full + l.NoRing + l.Undescribed }
 
-// Packed is an event whose values lie in Args as they lay in the program's memory: event.Field.Offset is where. A caller that keeps
-// them as they are saves most of the cost of an Event.
-type Packed struct {
-	Marker    *Marker
-	Monotonic time.Duration // CLOCK_MONOTONIC at the hit
-	Goroutine int64         // 0 when not known
-	// Args are the values, and Texts the bytes of those that are strings or []byte, in the order of the fields: where the value
-	// would lie are two numbers of the program's word size, how many bytes were kept and how many there were. What
-	// follows the last is padding. Both are valid until the batch's next Next, in the byte order of the machine, and nothing in them has been checked.
-	Args, Texts []byte
-}
-
-// Next returns the next event, nil when there is none. Events that were not taken come in a later batch.
-func (b *Batch) Next() *Packed {
-	if b.left == 0 || b.err != nil {
+// Run returns the next events, nil when there are none. Events that were not taken come in a later batch.
+func (b *Batch) Run() *Run {
+	if b.left <= 0 || b.err != nil {
 		return nil
 	}
-	ok, err := b.source.pack(&b.packed, b.CPU)
+	ok, err := b.source.nextRun(&b.run, b.CPU)
 	if !ok {
 		b.err = err
 		return nil
 	}
-	b.left--
-	return &b.packed
+	b.left -= len(b.run.Heads)
+	return &b.run
 }
 
-// Lost returns how many events of this process and CPU are known to be lost, from the beginning up to the event that Next
-// returned last.
+// Lost returns how many events of this process and CPU are known to be lost, from the beginning up to the end of the run that
+// was returned last.
 func (b *Batch) Lost() Losses {
 	n, err := b.source.lostBy(b.CPU)
 	if b.err == nil {

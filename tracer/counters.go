@@ -14,9 +14,9 @@ type CounterState struct {
 	Sites, Attached int
 	// Debugger is who traces the process by ptrace, 0 for nobody.
 	Debugger int
-	// Left says that it is raised although no tracer is there, for a tenth of a second at
-	// least: one died before it had lowered it. The marker costs what it costs while it is traced.
-	Left bool
+	// Leaked means that it was raised for at least a tenth of a second without a tracer: the
+	// tracer died before the counter was lowered. The marker then costs as much as while traced.
+	Leaked bool
 
 	start  uint64 // of the process
 	offset uint64 // in the file
@@ -28,6 +28,6 @@ type CounterState struct {
 // returns. It reads the process's memory, which needs what ptrace needs.
 func Counters(pid int, markers []*Marker) ([]CounterState, error) { return counterStates(pid, markers) }
 
-// Repair gives a counter that was Left its initial value back, if process, counter and
+// Repair gives a counter that was Leaked its initial value back, if process, counter and
 // instructions are still what they were then: ErrChanged otherwise. It needs what ptrace needs.
 func (c *CounterState) Repair() error { return repairCounter(c) }

@@ -11,7 +11,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/refcount"
 )
 
-// lasting is how long a counter must look left behind to be so. Who attaches raises a
+// lasting is how long a counter must appear leaked before it is reported. Attaching raises a
 // counter and changes an instruction within microseconds.
 const lasting = 100 * time.Millisecond
 
@@ -24,13 +24,13 @@ func counterStates(pid int, markers []*Marker) ([]CounterState, error) {
 	all := countersOf(markers)
 	comm, _ := procfs.Comm(pid)
 	var out []CounterState
-	left := false
-	for look := 0; look == 0 || look == 1 && left; look++ {
+	leaked := false
+	for look := 0; look == 0 || look == 1 && leaked; look++ {
 		if look > 0 {
 			time.Sleep(lasting)
 		}
 		before := out
-		out, left = nil, false
+		out, leaked = nil, false
 		for i := range all {
 			states, err := all[i].states(p)
 			if err != nil {
@@ -40,20 +40,20 @@ func counterStates(pid int, markers []*Marker) ([]CounterState, error) {
 				c := all[i]
 				c.PID, c.Comm, c.start = pid, comm, p.Start()
 				c.Address, c.Value, c.Initial, c.Sites, c.Attached, c.Debugger = s.Address, s.Value, s.Initial, s.Sites, s.Attached, s.Debugger
-				c.Left = s.Left()
-				left = left || c.Left
+				c.Leaked = s.Leaked()
+				leaked = leaked || c.Leaked
 				out = append(out, c)
 			}
 		}
 		for i := range out {
-			out[i].Left = out[i].Left && (look == 0 || slices.ContainsFunc(before, out[i].sameAs))
+			out[i].Leaked = out[i].Leaked && (look == 0 || slices.ContainsFunc(before, out[i].sameAs))
 		}
 	}
 	return out, nil
 }
 
 func (c *CounterState) sameAs(o CounterState) bool {
-	return c.Address == o.Address && c.Value == o.Value && c.Left == o.Left
+	return c.Address == o.Address && c.Value == o.Value && c.Leaked == o.Leaked
 }
 
 // countersOf returns the counters that markers have, each once, with all the sites it guards.
@@ -97,8 +97,8 @@ func (c *CounterState) states(p *refcount.Process) ([]refcount.State, error) {
 
 func repairCounter(c *CounterState) error {
 	op := fmt.Sprintf("repairing the counter of %s in process %d", c.Markers[0], c.PID)
-	if !c.Left {
-		return fmt.Errorf("%s: it was not left behind", op)
+	if !c.Leaked {
+		return fmt.Errorf("%s: it did not leak", op)
 	}
 	p, err := refcount.OpenProcess(c.PID, true)
 	if err != nil {
@@ -116,7 +116,7 @@ func repairCounter(c *CounterState) error {
 	err = p.Repair(f, c.sites, refcount.State{Offset: c.offset, Address: c.Address, Value: c.Value, Initial: c.Initial,
 		Sites: c.Sites, Attached: c.Attached, Debugger: c.Debugger})
 	switch {
-	case errors.Is(err, refcount.ErrNotLeft):
+	case errors.Is(err, refcount.ErrNotLeaked):
 		return fmt.Errorf("%s: it %w", op, ErrChanged)
 	case procfs.Gone(err):
 		return fmt.Errorf("%s: %w", op, ErrNoProcess)

@@ -42,7 +42,7 @@ func TestRepairBesideLeakedUprobe(t *testing.T) {
 	}
 	other.set(1)
 	s := other.state()
-	if !s.Left || s.Attached != 0 {
+	if !s.Leaked || s.Attached != 0 {
 		t.Fatalf("raised beside a uprobe that the kernel keeps: %+v", s)
 	}
 	if err := s.Repair(); err != nil {
@@ -53,19 +53,19 @@ func TestRepairBesideLeakedUprobe(t *testing.T) {
 	stuck.set(1)
 	closeNow(t, again)
 	for _, l := range []*late{stuck, other} {
-		if s := l.state(); s.Left || s.Value != 0 || s.Attached != 0 {
+		if s := l.state(); s.Leaked || s.Value != 0 || s.Attached != 0 {
 			t.Errorf("in the end: %+v", s)
 		}
 	}
 }
 
-// What a dead tracer left raised is found, and put back.
+// A counter that a dead tracer leaked is found, and put back.
 func TestRepairCounter(t *testing.T) {
 	l := startLate(t)
 	l.open()
 	l.find()
 	s := l.state()
-	if s.Left || s.Value != 0 || s.Sites != 1 || s.Attached != 0 || s.Comm != "late" {
+	if s.Leaked || s.Value != 0 || s.Sites != 1 || s.Attached != 0 || s.Comm != "late" {
 		t.Errorf("untouched: %+v", s)
 	}
 	if err := s.Repair(); err == nil {
@@ -73,7 +73,7 @@ func TestRepairCounter(t *testing.T) {
 	}
 	l.set(3)
 	s = l.state()
-	if !s.Left || s.Value != 3 || s.Initial != 0 {
+	if !s.Leaked || s.Value != 3 || s.Initial != 0 {
 		t.Errorf("raised by hand: %+v", s)
 	}
 	// Another value than was seen, and somebody who has attached, keep it from being touched.
@@ -86,7 +86,7 @@ func TestRepairCounter(t *testing.T) {
 	if err := s.Repair(); !errors.Is(err, ErrChanged) {
 		t.Errorf("repairing what is traced by now: %v, want ErrChanged", err)
 	}
-	if now := l.state(); now.Left || now.Attached != 1 || now.Value != 4 {
+	if now := l.state(); now.Leaked || now.Attached != 1 || now.Value != 4 {
 		t.Errorf("traced: %+v", now)
 	}
 	closeNow(t, c)
@@ -123,16 +123,16 @@ func TestCounterNotLeftWhileTraced(t *testing.T) {
 			return states[0]
 		}
 		c := count(t, Target{Path: path}, mustFind(t, Target{Path: path}, "loop2"))
-		if s := state(); s.Left || s.Value != 1 || s.Attached != 1 {
+		if s := state(); s.Leaked || s.Value != 1 || s.Attached != 1 {
 			t.Errorf("traced by waymark: %+v", s)
 		}
 		p.run()
 		p.Expect("done 100")
-		if s := state(); s.Left || s.Value != 1 || s.Attached != 1 {
+		if s := state(); s.Leaked || s.Value != 1 || s.Attached != 1 {
 			t.Errorf("traced and hit: %+v", s)
 		}
 		closeNow(t, c)
-		if s := state(); s.Left || s.Value != 0 || s.Attached != 0 {
+		if s := state(); s.Leaked || s.Value != 0 || s.Attached != 0 {
 			t.Errorf("not traced any more: %+v", s)
 		}
 	}
@@ -180,7 +180,7 @@ func TestCounterNotLeftByPeers(t *testing.T) {
 		return s
 	}
 	cmd := startPeer(t, "Attaching", peers[0], "-p", fmt.Sprint(p.PID()), "-e", "usdt:"+path+":sdt_tick:loop2 { @ = count(); }")
-	if s := raised("bpftrace"); s.Left || s.Attached != 1 {
+	if s := raised("bpftrace"); s.Leaked || s.Attached != 1 {
 		t.Errorf("traced by bpftrace: %+v", s)
 	}
 	cmd.Process.Kill()

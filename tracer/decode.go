@@ -108,7 +108,7 @@ func (p *probe) values(raw *bpf.Raw, values []event.Value, r reading) []event.Va
 }
 
 // field reads one field of a record; text is how many strings precede it.
-func (p *probe) field(raw *bpf.Raw, f *schema.Field, text int, r reading) event.Value {
+func (p *probe) field(raw *bpf.Raw, f *event.Field, text int, r reading) event.Value {
 	if raw.RecordFailed() {
 		return event.Missing(errMemory)
 	}

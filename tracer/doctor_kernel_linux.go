@@ -77,7 +77,7 @@ func (c *checks) features() {
 	if haveCounters() {
 		c.ok("reference counters", "the kernel raises them")
 	} else {
-		c.warn("reference counters", "the uprobe PMU has no ref_ctr_offset: waymark raises them by writing to processes' memory", "that needs CAP_SYS_PTRACE; Linux 4.20 needs nothing")
+		c.fail("reference counters", "the uprobe PMU has no ref_ctr_offset", "markers with reference counters need Linux 4.20")
 	}
 	c.feature("ring buffer", f.RingBuffer, "events reach waymark in order", StatusFail, "stat works, trace needs Linux 5.8")
 	c.feature("BTF", f.Types, "the kernel describes its types", StatusWarn, "--follow needs a kernel with CONFIG_DEBUG_INFO_BTF")

@@ -18,12 +18,6 @@ import (
 // forceMode is bpf.Auto but in tests.
 var forceMode = bpf.Auto
 
-// userCounters reports whether this process is to raise reference counters, not the kernel.
-func userCounters(o Options) bool { return o.UserCounters || forceUserCounters || !haveCounters() }
-
-// forceUserCounters is false but in tests.
-var forceUserCounters = false
-
 // kernelEvents turns what the kernel wrote into events.
 type kernelEvents struct {
 	attachment

@@ -28,7 +28,11 @@ func newKernelTracepoints([]string, Options) (events, error) { return nil, errPl
 
 func kernelTracepointNames(string) ([]string, error) { return nil, errPlatform }
 
-func (*Marker) resolve([]string, []error) (*Marker, error) { return nil, errPlatform }
+type resolver struct{}
+
+func (resolver) resolve(*Marker, []string, []error) (*Marker, error) { return nil, errPlatform }
+
+func (resolver) close() {}
 
 func awaitPatched(context.Context, Target, []*Marker) error { return errPlatform }
 
@@ -65,3 +69,5 @@ func (*command) wait() error            { return errPlatform }
 func (*command) signal(os.Signal) error { return errPlatform }
 
 func (*Marker) counters(int) ([]uint16, error) { return nil, errPlatform }
+
+func (*File) readFunctions() []function { return nil }

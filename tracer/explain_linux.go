@@ -3,7 +3,6 @@ package tracer
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/procfs"
@@ -64,12 +63,6 @@ func (p *plan) conflicts(at *bpf.AttachError) bool {
 	site := &p.files[at.File].Sites[at.Site]
 	info, err := p.opened[at.File].Stat()
 	return err == nil && haveCounters() && site.Offset < uint64(info.Size()) && site.Counter%2 == 0
-}
-
-// haveCounters reports whether the kernel knows reference counters of uprobes: Linux 4.20.
-func haveCounters() bool {
-	_, err := os.Stat("/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset")
-	return err == nil
 }
 
 // otherCounter says how another tracer must hold a site for the kernel to refuse us.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/schema"
@@ -28,11 +29,30 @@ func openFile(path string) (*os.File, identity, error) {
 		f.Close()
 		return nil, identity{}, fmt.Errorf("%s: %w: not a regular file", path, sdt.ErrNotELF)
 	}
-	return f, identity{uint64(st.Dev), st.Ino, st.Size, st.Mtim.Nano()}, nil
+	return f, identityOf(&st), nil
 }
 
-// pathOf returns a path that is this very open file, for as long as it stays open.
-func pathOf(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
+func identityOf(st *unix.Stat_t) identity {
+	return identity{uint64(st.Dev), st.Ino, st.Size, st.Mtim.Nano()}
+}
+
+// identify returns the identity of the file at a path, the zero value for none.
+func identify(path string) identity {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) != nil {
+		return identity{}
+	}
+	return identityOf(&st)
+}
+
+// duplicate returns another descriptor of an open file.
+func duplicate(f *os.File) (*os.File, error) {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("duplicating the descriptor of %s: %w", f.Name(), err)
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}
 
 // mappedPaths returns the ways to open the file behind a mapping, the best first.
 func mappedPaths(pid int, m *procfs.Mapping, executable bool) []string {
@@ -85,24 +105,29 @@ func byName(i int, executable bool) bool {
 
 // readMarkers reads the markers of an open file. shown is its path for people; outline is as in Target.
 func readMarkers(f *os.File, id identity, shown string, outline bool) (*File, []*Marker, error) {
-	elfFile, err := sdt.ReadWithDebug(f, shown)
+	im, err := elffile.FromFile(f, shown)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the markers of %s: %w", shown, err)
+	}
+	defer im.Close()
+	elfFile, err := sdt.ReadWithDebug(im, shown)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the markers of %s: %w", shown, err)
 	}
 	file := &File{Path: shown, BuildID: elfFile.BuildID, Problems: elfFile.Problems,
 		machine: elfFile.Machine, id: id, goid: -1, seen: map[int]sighting{}}
 	if mayLink(shown) {
-		file.linker = linkerSites(f)
+		file.linker = linkerSites(im)
 	}
-	simple := simpleMarkers(f, file, outline)
+	simple := simpleMarkers(im, file, outline)
 	if len(elfFile.Sites) == 0 && len(simple) == 0 {
 		return file, nil, nil
 	}
-	doc, err := readSchema(f)
+	doc, err := readSchema(im)
 	if err != nil {
 		file.Problems = append(file.Problems, fmt.Errorf("%w: markers are shown without names and types of fields", err))
 	}
-	table, err := siteTable(f)
+	table, err := siteTable(im)
 	if err != nil {
 		file.Problems = append(file.Problems, fmt.Errorf("reading which sites are optimized: %w", err))
 	}
@@ -113,9 +138,9 @@ func readMarkers(f *os.File, id identity, shown string, outline bool) (*File, []
 	return file, append(markersOf(file, elfFile.Sites, doc), simple...), nil
 }
 
-func readSchema(f *os.File) (*schema.Document, error) {
-	data, err := sdt.ReadSection(pathOf(f), schema.Section, schema.MaxSize)
-	if errors.Is(err, sdt.ErrNoSection) {
+func readSchema(im *elffile.Image) (*schema.Document, error) {
+	data, err := im.Named(schema.Section, schema.MaxSize)
+	if errors.Is(err, elffile.ErrNoSection) {
 		return nil, nil
 	}
 	if err != nil {

@@ -36,25 +36,26 @@ func findPath(path string, outline bool) ([]*Marker, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	file, markers, err := readMarkers(f, id, path, outline)
-	if err != nil {
+	if err == nil {
+		var absolute string
+		absolute, err = filepath.Abs(path)
+		file.opens = []string{absolute}
+	}
+	if err != nil || len(markers) == 0 {
+		f.Close()
+		if err == nil {
+			err = errors.Join(file.Problems...)
+		}
 		return nil, err
 	}
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	file.opens = []string{absolute}
-	if len(markers) == 0 {
-		return nil, errors.Join(file.Problems...)
-	}
+	file.held = f
 	return markers, nil
 }
 
 func findPIDs(ctx context.Context, pids []int, outline bool) (markers []*Marker, err error) {
 	s := newScan()
-	s.outline = outline
+	s.outline, s.hold = outline, true
 	var errs []error
 	known := map[*File]bool{}
 	for _, pid := range pids {
@@ -85,6 +86,8 @@ type scan struct {
 	byMap map[procfs.File]*scanned
 	// outline is Target.Outline.
 	outline bool
+	// hold keeps the files open that matter. A scan of all processes does not.
+	hold bool
 }
 
 // scanned is a file that was read.
@@ -105,6 +108,11 @@ func (s *scan) process(ctx context.Context, pid int) (files []*scanned, errs []e
 	if err != nil {
 		return nil, nil, err
 	}
+	return s.mapped(ctx, pid, st)
+}
+
+// mapped is process for one whose state is known.
+func (s *scan) mapped(ctx context.Context, pid int, st procfs.Stat) (files []*scanned, errs []error, err error) {
 	maps, err := procfs.Maps(pid)
 	if err != nil {
 		return nil, nil, processError("reading the mappings of", pid, procfs.SysPtrace, err)
@@ -157,12 +165,17 @@ func (s *scan) mapping(pid int, m *procfs.Mapping, executable bool) *scanned {
 		// Another process may give us what this one does not.
 		return &scanned{err: err}
 	}
-	defer f.Close()
 	r := s.byID[id]
 	if r == nil {
 		r = &scanned{}
 		r.file, r.markers, r.err = readMarkers(f, id, m.Path, s.outline)
 		s.byID[id] = r
+		if s.hold && r.file != nil && len(r.markers)+len(r.file.linker) > 0 {
+			r.file.held, f = f, nil
+		}
+	}
+	if f != nil {
+		f.Close()
 	}
 	s.byMap[m.File()] = r
 	return r

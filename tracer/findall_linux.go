@@ -21,14 +21,14 @@ func findAll(ctx context.Context) ([]Process, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		// Kernel threads have nothing, and who ends meanwhile is not running.
-		if st, err := procfs.ReadStat(pid); err != nil || st.Kernel {
+		st, err := running(pid)
+		if err != nil { // a kernel thread, which has nothing, or one that has ended
 			continue
 		}
 		p := Process{PID: pid}
 		var errs []error
 		var files []*scanned
-		files, errs, p.Err = s.process(ctx, pid)
+		files, errs, p.Err = s.mapped(ctx, pid, st)
 		for _, r := range files {
 			p.Markers = append(p.Markers, r.markers...)
 		}

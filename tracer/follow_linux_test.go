@@ -88,72 +88,68 @@ func TestFollowForks(t *testing.T) {
 	}
 }
 
-// Guards are open in children from the first instruction, whoever opens them, and closed in the end.
+// Guards are open in children from the first instruction, and closed in the end.
 func TestFollowForksGuarded(t *testing.T) {
 	path := compile(t, "fork.c")
-	bothModes(t, func(t *testing.T, _ bool) {
-		const children, each = 20, 10
-		p, other := startProgram(t, path, fmt.Sprint(children), fmt.Sprint(each)), startProgram(t, path, "1", "1")
-		target := Target{PID: p.PID(), Follow: true}
-		markers := mustFind(t, target)
-		c, err := Count(target, markers, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		p.run()
-		p.Expect("done")
-		const want = (1 + 2*children) * each
-		if n := hits(t, c); n["hit"] != want || n["guarded"] != want {
-			t.Errorf("counted %v, want %d of each", n, want)
-		}
-		closeNow(t, c)
-		for _, p := range []ticker{p, other} {
-			for _, m := range markers {
-				if n := counter(t, p.PID(), m); n != 0 {
-					t.Errorf("the counter of %s is %d in the end", m.Name, n)
-				}
+	const children, each = 20, 10
+	p, other := startProgram(t, path, fmt.Sprint(children), fmt.Sprint(each)), startProgram(t, path, "1", "1")
+	target := Target{PID: p.PID(), Follow: true}
+	markers := mustFind(t, target)
+	c, err := Count(target, markers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	p.run()
+	p.Expect("done")
+	const want = (1 + 2*children) * each
+	if n := hits(t, c); n["hit"] != want || n["guarded"] != want {
+		t.Errorf("counted %v, want %d of each", n, want)
+	}
+	closeNow(t, c)
+	for _, p := range []ticker{p, other} {
+		for _, m := range markers {
+			if n := counter(t, p.PID(), m); n != 0 {
+				t.Errorf("the counter of %s is %d in the end", m.Name, n)
 			}
 		}
-	})
+	}
 }
 
 // A shell without markers runs programs with markers: all their hits are counted when each is
-// stopped at execve, and the shell notices nothing. So are their guards open, whoever opens them, also
-// of a program that ran before.
+// stopped at execve, and the shell notices nothing. So are their guards open, also of a program that
+// ran before.
 func TestFollowExec(t *testing.T) {
-	bothModes(t, func(t *testing.T, _ bool) {
-		path := tick(t)
-		sh := peer.Need(t, "sh")[0]
-		p := startProgram(t, sh, "-c", fmt.Sprintf(
-			"echo ready; read x; %[1]s 20 run; (%[1]s 30 run) & %[1]s 40 run; wait; echo $?; read x; exec %[1]s 50 run", path))
-		target := Target{PID: p.PID(), Follow: true}
-		c, err := Count(target, nil, &Options{Later: later(t, true)})
-		if err != nil {
-			t.Fatal(err)
+	path := tick(t)
+	sh := peer.Need(t, "sh")[0]
+	p := startProgram(t, sh, "-c", fmt.Sprintf(
+		"echo ready; read x; %[1]s 20 run; (%[1]s 30 run) & %[1]s 40 run; wait; echo $?; read x; exec %[1]s 50 run", path))
+	target := Target{PID: p.PID(), Follow: true}
+	c, err := Count(target, nil, &Options{Later: later(t, true)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	p.run()
+	var said []string
+	for range 4 {
+		said = append(said, p.Line())
+	}
+	if s := strings.Join(said, ","); s != "done 20,done 30,done 40,0" && s != "done 20,done 40,done 30,0" {
+		t.Errorf("the commands say %s: want every guard open from the first pass on", s)
+	}
+	p.Tell("go")
+	p.Expect("done 50")
+	<-c.Ended()
+	got := hits(t, c)
+	for _, name := range []string{"loop1", "loop2", "args", "bare"} {
+		if got[name] != 20+30+40+50 {
+			t.Errorf("%s: counted %d, want 140", name, got[name])
 		}
-		defer c.Close()
-		p.run()
-		var said []string
-		for range 4 {
-			said = append(said, p.Line())
-		}
-		if s := strings.Join(said, ","); s != "done 20,done 30,done 40,0" && s != "done 20,done 40,done 30,0" {
-			t.Errorf("the commands say %s: want every guard open from the first pass on", s)
-		}
-		p.Tell("go")
-		p.Expect("done 50")
-		<-c.Ended()
-		got := hits(t, c)
-		for _, name := range []string{"loop1", "loop2", "args", "bare"} {
-			if got[name] != 20+30+40+50 {
-				t.Errorf("%s: counted %d, want 140", name, got[name])
-			}
-		}
-		if counts, _ := c.Read(); len(counts) != len(tickNames) {
-			t.Errorf("%d markers, want each once", len(counts))
-		}
-	})
+	}
+	if counts, _ := c.Read(); len(counts) != len(tickNames) {
+		t.Errorf("%d markers, want each once", len(counts))
+	}
 }
 
 // What a program loads after attaching is attached to: at once when it may be stopped, even its

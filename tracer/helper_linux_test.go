@@ -180,9 +180,6 @@ func drain(t testing.TB, tr *Tracer) []*event.Event {
 // helperEnv makes the test binary act as another program: a tracer to be killed.
 const helperEnv = "WAYMARK_TRACER_HELPER"
 
-// userCountersEnv makes that one raise counters itself.
-const userCountersEnv = "WAYMARK_TRACER_USER_COUNTERS"
-
 // unprivilegedEnv makes it somebody without privilege.
 const unprivilegedEnv = "WAYMARK_TRACER_UNPRIVILEGED"
 
@@ -230,7 +227,7 @@ func helper(pid string) {
 	fmt.Sscan(pid, &target.PID)
 	markers, err := Find(context.Background(), target)
 	if err == nil {
-		_, err = Count(target, markers, &Options{UserCounters: os.Getenv(userCountersEnv) != ""})
+		_, err = Count(target, markers, nil)
 	}
 	if err != nil {
 		fmt.Println(err)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/schema"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/tracefs"
 )
 
@@ -62,7 +62,7 @@ func (m *Marker) eventArgs(site int, shift int64) *eventArgs {
 
 // addField adds a field of the record that RAX points to. The note has only the first twelve
 // operands, and no names.
-func (a *eventArgs) addField(f *schema.Field) {
+func (a *eventArgs) addField(f *event.Field) {
 	at := func(offset int, typ string) string { return fmt.Sprintf("+%d(%%ax)%s", offset, typ) }
 	if f.Kind.HasLength() {
 		a.add(f.Name, at(f.Offset, ":x64"), nil)

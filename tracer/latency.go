@@ -25,8 +25,6 @@ type LatencyOptions struct {
 	// Where is a condition on begins, as in Options: those of which it does not hold begin no pair,
 	// and what was open with their key is forgotten. Ends have none.
 	Where string
-	// UserCounters is as in Options.
-	UserCounters bool
 	// Later attaches to what appears later, as in Options. Then there need not be any marker yet.
 	Later *Later
 	// Ends says which of Later's markers end pairs; the others begin them. nil, none does.
@@ -82,7 +80,7 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 		o = &LatencyOptions{}
 	}
 	d := (&Options{
-		MaxKeys: cmp.Or(o.MaxOpen, defaultMaxOpen), Where: o.Where, UserCounters: o.UserCounters, Later: o.Later,
+		MaxKeys: cmp.Or(o.MaxOpen, defaultMaxOpen), Where: o.Where, Later: o.Later,
 	}).orDefault()
 	if err := t.checkAttach(begin, &d); err != nil {
 		return nil, err

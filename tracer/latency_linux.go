@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/internal/histogram"
 )
 
 // kernelPairs are the pairs of hits.
@@ -119,7 +120,7 @@ func (k *kernelPairs) read() (*Latencies, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := newHistogram(r.Counts, r.Sum, r.Max)
+	h := histogram.New(r.Counts, r.Sum, r.Max)
 	if k.how.Where != "" {
 		r.Ends = min(r.Ends, h.Count()) // of the others nobody knows whether they are missing a begin
 	}

@@ -32,10 +32,6 @@ func (w *watcher) hear(n bpf.News) {
 	if !n.Stopped {
 		return
 	}
-	// Of files that were known it was not attached to, and nobody has raised what is mapped now.
-	if err := w.raise(n.PID); err != nil {
-		w.report(nil, fmt.Errorf("process %d: %w", n.PID, err))
-	}
 	if stopped, err := procfs.Stopped(n.PID); attached && err == nil && !stopped {
 		w.report(nil, fmt.Errorf("process %d was stopped, and somebody continued it before its new markers were attached to: of what it has done since some is missed", n.PID))
 	}

@@ -2,6 +2,7 @@ package tracer
 
 import (
 	"debug/elf"
+	"os"
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/procfs"
@@ -76,7 +77,10 @@ type File struct {
 	machine elf.Machine
 	id      identity
 	opens   []string // paths that open this very file, even after it was deleted or replaced
+	held    *os.File // the file, nil when it is opened again; closed when nothing refers to it any more
 	goid    int      // offset of the goroutine number in the runtime's g, -1 when not known
+
+	functions functions
 
 	linker []uint64 // where a dynamic linker passes when it has mapped something: offsets
 

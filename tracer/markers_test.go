@@ -68,11 +68,11 @@ func TestMarkersOfOperands(t *testing.T) {
 
 func TestMarkersOfSchema(t *testing.T) {
 	f := &File{machine: elf.EM_X86_64, goid: -1}
-	text := []schema.Field{{Name: "path", Type: "string", Kind: event.String, Verb: "%s"}}
+	text := []event.Field{{Name: "path", Type: "string", Kind: event.String, Verb: "%s"}}
 	doc := &schema.Document{Markers: []schema.Marker{
 		{Provider: "p", Name: "a", Format: "path %s", Typed: true, Location: 16, Fields: text},
 		{Provider: "p", Name: "a", Format: "path %s", Typed: true, Location: 32, Fields: text},
-		{Provider: "p", Name: "a", Format: "n %d", Typed: true, Location: 48, Fields: []schema.Field{{Name: "n", Type: "int", Kind: event.Int}}},
+		{Provider: "p", Name: "a", Format: "n %d", Typed: true, Location: 48, Fields: []event.Field{{Name: "n", Type: "int", Kind: event.Int}}},
 		{Provider: "p", Name: "untyped", Format: "n %d", Location: 64},
 		{Provider: "p", Name: "other", Typed: true, Location: 80},
 	}}
@@ -130,7 +130,7 @@ func FuzzValues(f *testing.F) {
 	f.Add([]byte{}, uint64(0), 0, 256)
 	f.Add(make([]byte, 300), ^uint64(0), 32, 1)
 	file := &File{machine: elf.EM_X86_64, goid: 152}
-	doc := &schema.Document{Markers: []schema.Marker{{Provider: "p", Name: "record", Typed: true, Location: 16, Fields: []schema.Field{
+	doc := &schema.Document{Markers: []schema.Marker{{Provider: "p", Name: "record", Typed: true, Location: 16, Fields: []event.Field{
 		{Kind: event.String}, {Kind: event.Int8, Offset: 16}, {Kind: event.Bytes, Offset: 24}, {Kind: event.Float32, Offset: 48}}}}}
 	var probes []*probe
 	for _, m := range markersOf(file, []sdt.Site{

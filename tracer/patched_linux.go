@@ -5,14 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"syscall"
 	"time"
 
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/procfs"
-	"github.com/waymark-trace/waymark/sdt"
 )
 
 const (
@@ -159,7 +158,12 @@ func readPatchable(f *File, words map[uint64]uint64) (*patchable, error) {
 		return nil, err
 	}
 	defer opened.Close()
-	table, err := siteTable(opened)
+	im, err := elffile.FromFile(opened, "")
+	if err != nil {
+		return nil, err
+	}
+	defer im.Close()
+	table, err := siteTable(im)
 	if err != nil || table == nil {
 		return nil, err
 	}
@@ -177,10 +181,10 @@ func readPatchable(f *File, words map[uint64]uint64) (*patchable, error) {
 }
 
 // siteTable returns the site table of a program, nil when it is not optimized.
-func siteTable(f *os.File) ([]byte, error) {
-	table, err := sdt.ReadSection(pathOf(f), markerabi.SitesSection, maxSiteTable)
+func siteTable(im *elffile.Image) ([]byte, error) {
+	table, err := im.Named(markerabi.SitesSection, maxSiteTable)
 	switch {
-	case errors.Is(err, sdt.ErrNoSection), err == nil && len(table) == 0:
+	case errors.Is(err, elffile.ErrNoSection), err == nil && len(table) == 0:
 		return nil, nil
 	case err != nil:
 		return nil, err

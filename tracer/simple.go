@@ -57,6 +57,8 @@ type SimplePlace struct {
 	// Emulated says that the kernel does what the instruction does, where it otherwise executes
 	// it elsewhere with a trap behind it: a hit then costs some ten times more.
 	Emulated bool
+	// Compiler is the source of the variables' values: it wrote where each of them is. "" when it is not known.
+	Compiler string
 	// Variables are those of the marker, in its order, and behind them the others in scope.
 	Variables []SimpleVariable
 	Err       error // of a place that was refused
@@ -80,11 +82,13 @@ func withVars(markers []*Marker, vars []string, all bool) ([]*Marker, error) {
 	found := slices.Repeat([]error{errUnknown}, len(vars))
 	var out []*Marker
 	simple := false
+	var r resolver
+	defer r.close()
 	for _, m := range markers {
 		if m.Simple != nil {
 			simple = true
 			var err error
-			if m, err = m.resolve(vars, found); err != nil {
+			if m, err = r.resolve(m, vars, found); err != nil {
 				return nil, err
 			}
 		}

@@ -159,7 +159,7 @@ func kindOf(t *variable.Type) event.Kind {
 	unsigned := map[int64]event.Kind{1: event.Uint8, 2: event.Uint16, 4: event.Uint32, 8: event.Uint64}
 	switch t.Class {
 	case variable.Signed:
-		return signed[t.Size]
+		return event.KindOfType(signed[t.Size], t.Name)
 	case variable.Unsigned:
 		return unsigned[t.Size]
 	case variable.Char, variable.Enum:

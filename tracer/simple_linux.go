@@ -10,6 +10,7 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/debuginfo"
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/enclosing"
 	"github.com/waymark-trace/waymark/internal/place"
 	"github.com/waymark-trace/waymark/internal/simplesection"
@@ -19,7 +20,8 @@ import (
 
 // simpleFile is what an open file says about its simple markers.
 type simpleFile struct {
-	f       *os.File
+	im      *elffile.Image
+	opened  *os.File // of im, when the resolver opened it
 	file    *File
 	records []simplesection.Record
 	marks   []place.Mark
@@ -34,8 +36,8 @@ type simpleFile struct {
 
 // simpleMarkers returns the simple markers of an open file. What is wrong with single records, or
 // with the debugging information, is among the file's problems, or the markers'. outline is as in Target.
-func simpleMarkers(f *os.File, file *File, outline bool) (markers []*Marker) {
-	s := &simpleFile{f: f, file: file, outline: outline}
+func simpleMarkers(im *elffile.Image, file *File, outline bool) (markers []*Marker) {
+	s := &simpleFile{im: im, file: file, outline: outline}
 	defer s.close()
 	err := debuginfo.Guard(func() error {
 		if !s.read() {
@@ -55,8 +57,7 @@ func simpleMarkers(f *os.File, file *File, outline bool) (markers []*Marker) {
 
 // read reads the records, and finds their places; it is false when there are none.
 func (s *simpleFile) read() bool {
-	path := pathOf(s.f)
-	records, problems, err := simplesection.Read(path)
+	records, problems, err := simplesection.Read(s.im)
 	if err != nil {
 		problems = append(problems, err)
 	}
@@ -65,7 +66,7 @@ func (s *simpleFile) read() bool {
 		return false
 	}
 	s.records = records
-	places, err := simplesection.ReadPlaces(path)
+	places, err := simplesection.ReadPlaces(s.im)
 	if err != nil {
 		s.file.Problems = append(s.file.Problems, err)
 		places = &simplesection.Places{}
@@ -84,7 +85,7 @@ func (s *simpleFile) read() bool {
 		s.err = ErrOutline
 		return true
 	}
-	if s.info, s.err = debuginfo.Open(s.f, s.file.Path); s.err != nil {
+	if s.info, s.err = debuginfo.Open(s.im, s.file.Path); s.err != nil {
 		return true
 	}
 	if err := debuginfo.Guard(s.addresses); err != nil {
@@ -123,7 +124,7 @@ func (s *simpleFile) addresses() error {
 	if err != nil || data == nil {
 		return err
 	}
-	records, err := sdt.ReadSection(pathOf(s.f), simplesection.Section, simplesection.MaxSize)
+	records, err := s.im.Named(simplesection.Section, simplesection.MaxSize)
 	if err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 			Note:    sdt.Note{Provider: provider, Name: name, Location: sdt.Addr(p.Address)},
 			Address: sdt.Addr(p.Address), Offset: sdt.Offset(off),
 		}
-		if code, harm := redZone(&site, s.f); harm && keepRedZone && !m.goCode {
+		if code, harm := redZone(&site, s.im); harm && keepRedZone && !m.goCode {
 			out := SimplePlace{Address: p.Address, Err: redZoneError(code)}
 			out.named(s.info, p.Code)
 			m.Simple.Refused = append(m.Simple.Refused, out)
@@ -184,9 +185,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 		}
 		var frame *variable.Frame
 		if p.Scope != nil {
-			frame = variable.At(s.info, p.Scope, variable.Point{
-				Address: p.Marker, Views: p.Views, Probe: p.Address, Line: r.Line, Again: p.Again, Join: p.Join, Own: p.Own, Ahead: p.Ahead, Ways: p.Ways, Counters: p.Counters,
-			})
+			frame = variable.At(s.info, p.Scope, variable.Point{Position: p.At, Probe: p.Address, Line: r.Line})
 		}
 		frames, reasons = append(frames, frame), append(reasons, noScope(&p))
 		m.Sites = append(m.Sites, site)
@@ -280,8 +279,11 @@ func simpleVariable(v variable.Variable) SimpleVariable {
 	return out
 }
 
-// named notes the functions that a place is in.
+// named notes the functions that a place is in, and their compiler.
 func (p *SimplePlace) named(info *debuginfo.File, code *debuginfo.Scope) {
+	if code != nil {
+		p.Compiler = code.Compiler()
+	}
 	for code != nil {
 		fn := code.Function()
 		if fn == nil {
@@ -329,18 +331,18 @@ func (s *simpleFile) nameFunctions(markers []*Marker) {
 	}
 }
 
-// resolve reads the marker's file again, and returns the marker with more fields.
-func (m *Marker) resolve(vars []string, known []error) (*Marker, error) {
-	f, err := m.File.reopen()
+// resolver reads the files of simple markers again, each of them once.
+type resolver struct{ files map[*File]*simpleFile }
+
+// resolve returns a marker with more fields.
+func (r *resolver) resolve(m *Marker, vars []string, known []error) (*Marker, error) {
+	problems := m.File.Problems // they were reported when the marker was found
+	defer func() { m.File.Problems = problems }()
+	s, err := r.read(m.File)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	problems := m.File.Problems // they were said
-	defer func() { m.File.Problems = problems }()
-	s := &simpleFile{f: f, file: m.File}
-	defer s.close()
-	if !s.read() || m.record >= len(s.records) || s.records[m.record].Name != m.Simple.Name {
+	if m.record >= len(s.records) || s.records[m.record].Name != m.Simple.Name {
 		return nil, fmt.Errorf("%s %w", m.File.Path, ErrChanged)
 	}
 	var again *Marker
@@ -349,4 +351,35 @@ func (m *Marker) resolve(vars []string, known []error) (*Marker, error) {
 		return nil
 	})
 	return again, err
+}
+
+// read returns the records of a file, and their places.
+func (r *resolver) read(file *File) (*simpleFile, error) {
+	if s := r.files[file]; s != nil {
+		return s, nil
+	}
+	f, err := file.reopen()
+	if err != nil {
+		return nil, err
+	}
+	im, err := elffile.FromFile(f, file.Path)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	s := &simpleFile{im: im, opened: f, file: file}
+	if r.files == nil {
+		r.files = map[*File]*simpleFile{}
+	}
+	r.files[file] = s
+	s.read()
+	return s, nil
+}
+
+func (r *resolver) close() {
+	for _, s := range r.files {
+		s.close()
+		s.im.Close()
+		s.opened.Close()
+	}
 }

@@ -70,9 +70,6 @@ type Options struct {
 	// rounded up to a power of two, 0 for 16 MiB, or what Tracer.Buffer says. Events that find it full are counted as lost.
 	BufferSize int
 	usual      bool // BufferSize is the default
-	// UserCounters raises reference counters by writing to the memory of the processes, as is
-	// done on kernels before 4.20, which know none. It needs CAP_SYS_PTRACE.
-	UserCounters bool
 	// Where says which hits count, by what they carry, as in `attempt > 1 && path ~ "/api/*"`: the
 	// language is docs/filters.md's. The kernel decides it, and a hit of which it does not hold has no
 	// event. "" is every hit. What is wrong with it is a *WhereError.

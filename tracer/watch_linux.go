@@ -19,7 +19,6 @@ type watcher struct {
 	later  *Later
 	watch  *bpf.Watch // nil where the kernel cannot
 	add    addFunc
-	raise  func(pid int) error // its reference counters
 
 	scan    *scan
 	members map[int]uint64            // processes of the target: when they started
@@ -93,7 +92,7 @@ func (w *watcher) know(key int, f *File) bool {
 
 // options are how to attach.
 func (w *watcher) options(o Options) bpf.Options {
-	how := bpf.Options{Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize, OwnPIDs: o.OwnPIDs, UserCounters: userCounters(o)}
+	how := bpf.Options{Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize, OwnPIDs: o.OwnPIDs}
 	if w != nil {
 		how.Watch = w.watch
 	}
@@ -109,11 +108,11 @@ func (w *watcher) pids(t Target) []int {
 }
 
 // begin begins to watch, once something is attached by options.
-func (w *watcher) begin(add addFunc, raise func(pid int) error) error {
+func (w *watcher) begin(add addFunc) error {
 	if w == nil {
 		return nil
 	}
-	w.add, w.raise = add, raise
+	w.add = add
 	for _, pid := range w.target.pids() {
 		if w.watch != nil {
 			if err := w.watch.Add(pid); err != nil {

@@ -115,7 +115,7 @@ func TestWhereAgreesWithGo(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
-			r := rand.New(rand.NewPCG(1, uint64(mode)))
+			r := rand.New(rand.NewPCG(peer.FixedSeed(t, 1), uint64(mode)))
 			for _, test := range []struct {
 				marker string
 				grammar

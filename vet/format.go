@@ -92,11 +92,19 @@ var kinds = map[types.BasicKind]event.Kind{
 func kindOf(t types.Type) event.Kind {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
-		return kinds[u.Kind()]
+		return event.KindOfType(kinds[u.Kind()], typePath(t))
 	case *types.Slice:
 		if kindOf(u.Elem()) == event.Uint8 {
 			return event.Bytes
 		}
 	}
 	return event.Invalid
+}
+
+// typePath returns the import path and name of a declared type, "time.Duration", and "" for others.
+func typePath(t types.Type) string {
+	if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() != nil {
+		return n.Obj().Pkg().Path() + "." + n.Obj().Name()
+	}
+	return ""
 }

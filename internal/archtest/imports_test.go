@@ -49,7 +49,7 @@ var rules = []rule{
 	},
 	{
 		what:  "readers",
-		parts: []string{"sdt", "ctf", "event", "internal/schema", "internal/markerabi", "internal/link", "internal/ring", "internal/clock", "internal/debugfile", "internal/debuginfo", "internal/place", "internal/variable", "internal/fetch"},
+		parts: []string{"sdt", "ctf", "event", "internal/schema", "internal/markerabi", "internal/link", "internal/ring", "internal/clock", "internal/elffile", "internal/debuginfo", "internal/place", "internal/variable", "internal/fetch"},
 		bad:   func(dep string) bool { return isIn(dep, engines...) },
 		why:   "a program that reads files or traces does not link the engine that attaches",
 	},
@@ -102,17 +102,9 @@ var rules = []rule{
 		what:  "sinks",
 		parts: []string{"sink"},
 		bad: func(dep string) bool {
-			return isForeign(dep) && !strings.HasPrefix(dep, "github.com/HdrHistogram/") || isIn(dep, engines...) || isOwn(dep) && !isIn(dep, "internal", "event", "marker", "sink")
+			return isForeign(dep) || isIn(dep, engines...) || isOwn(dep) && !isIn(dep, "internal", "event", "marker", "sink")
 		},
-		why: "programs link them, for what the standard library has a place for, and a histogram",
-	},
-	{
-		what:   "the histogram library",
-		parts:  []string{"."},
-		except: []string{"sink/stats", "cmd"},
-		bad:    func(dep string) bool { return strings.HasPrefix(dep, "github.com/HdrHistogram/") },
-		direct: true,
-		why:    "who logs does not link what computes latencies",
+		why: "programs link them, for what the standard library has a place for",
 	},
 	{
 		what:  "traces on disk",
@@ -215,11 +207,10 @@ func TestRulesBite(t *testing.T) {
 		{"tracer", "golang.org/x/tools/go/packages", 8},
 		{"introspect", module + "/internal/procfs", 9},
 		{"sink/slog", module + "/tracer", 10},
-		{"sink/slog", "github.com/HdrHistogram/hdrhistogram-go", 11},
-		{"ctf", module + "/event", 12},
-		{"internal/ring", "github.com/google/go-cmp/cmp", 13},
-		{"marker", module + "/internal/recorder", 14},
-		{"agent", "net", 15},
+		{"ctf", module + "/event", 11},
+		{"internal/ring", "github.com/google/go-cmp/cmp", 12},
+		{"marker", module + "/internal/recorder", 13},
+		{"agent", "net", 14},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,7 @@ type pkg struct {
 	Deps       []string // everything below it
 	CgoFiles   []string
 	GoFiles    []string
+	SFiles     []string // assembly
 }
 
 // within reports whether the package is dir, or lies below it.
@@ -36,7 +38,8 @@ func (p *pkg) within(dir string) bool {
 // list returns the module's packages as they are for a platform, and all that they need.
 func list(t *testing.T, goos, goarch string) (own []*pkg, all map[string]*pkg) {
 	t.Helper()
-	out := golang(t, goos, goarch, "list", "-deps", "-json=ImportPath,Standard,Doc,Imports,Deps,CgoFiles,GoFiles", "./...")
+	args := []string{"list", "-deps", "-json=ImportPath,Standard,Doc,Imports,Deps,CgoFiles,GoFiles,SFiles"}
+	out := golang(t, goos, goarch, append(args, patterns(t)...)...)
 	all = make(map[string]*pkg)
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		p := new(pkg)
@@ -54,6 +57,15 @@ func list(t *testing.T, goos, goarch string) (own []*pkg, all map[string]*pkg) {
 		t.Fatal("go list names no package of this module")
 	}
 	return own, all
+}
+
+// patterns returns the patterns of all packages of all modules: one, or those of go.work.
+func patterns(t *testing.T) (patterns []string) {
+	t.Helper()
+	for dir := range strings.Lines(string(golang(t, "linux", "amd64", "list", "-m", "-f", "{{.Dir}}"))) {
+		patterns = append(patterns, filepath.Join(strings.TrimSpace(dir), "..."))
+	}
+	return patterns
 }
 
 // golang runs the go command for a platform and returns its output.

@@ -46,9 +46,6 @@ type Options struct {
 	BufferSize int  // bytes of the ring
 	OwnPIDs    bool // that events have, where the kernel describes its types
 	Unguarded  bool // this process holds the links, for tests
-	// UserCounters has reference counters raised by writing to the processes' memory, where
-	// the kernel does not raise them.
-	UserCounters bool
 }
 
 // Mode is a way of attaching. Users leave it to Auto; tests force the others.

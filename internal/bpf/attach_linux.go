@@ -92,7 +92,7 @@ func (a *attachment) add(files []File, units []unit, pids []int, o Options) (ski
 	}
 	units = append(units, o.Watch.linkers(files)...)
 	for _, m := range modes {
-		if skipped, err = a.by(m, files, units, pids, o.UserCounters); err == nil {
+		if skipped, err = a.by(m, files, units, pids); err == nil {
 			a.mode = m
 		}
 		if !errors.Is(err, ebpf.ErrNotSupported) {
@@ -103,8 +103,8 @@ func (a *attachment) add(files []File, units []unit, pids []int, o Options) (ski
 }
 
 // by attaches in one way.
-func (a *attachment) by(m Mode, files []File, units []unit, pids []int, userCounters bool) ([]*AttachError, error) {
-	r := &request{Mode: m, PIDs: pids, Files: len(files), UserCounters: userCounters}
+func (a *attachment) by(m Mode, files []File, units []unit, pids []int) ([]*AttachError, error) {
+	r := &request{Mode: m, PIDs: pids, Files: len(files)}
 	var programs []*ebpf.Program
 	var at [][]placed // the sites of each batch
 	for i := range units {
@@ -181,18 +181,6 @@ func (a *attachment) ask(r *request, fds []int) (*answer, error) {
 		return nil, err
 	}
 	return decodeAnswer(b), nil
-}
-
-// raise has the counters of a process raised by whoever is to hold them.
-func (a *attachment) raise(pid int) error {
-	if a.guard == nil {
-		return a.owner.raise(pid).asError()
-	}
-	got, err := a.ask(&request{Raise: pid}, nil)
-	if err == nil {
-		err = got.refused.asError()
-	}
-	return err
 }
 
 // watch attaches what keeps the set of processes, before anything looks at it.

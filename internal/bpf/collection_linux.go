@@ -79,17 +79,6 @@ func (c *collection) plan(files []File, plan func(traceProgram) ([]unit, func(),
 	return plan(base)
 }
 
-// Raise has the reference counters of a process raised at once, where the kernel does not: those of files
-// that it has mapped since are otherwise raised within milliseconds.
-func (c *collection) Raise(pid int) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.held == nil {
-		return os.ErrClosed
-	}
-	return c.held.raise(pid)
-}
-
 // live is nil as long as there are probes, which is until Close or the end of a guard. The caller has locked mu.
 func (c *collection) live() error {
 	if c.held == nil {

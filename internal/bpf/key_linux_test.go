@@ -85,23 +85,6 @@ func TestKeyPrograms(t *testing.T) {
 	}
 }
 
-func TestBuckets(t *testing.T) {
-	next := uint64(0)
-	for i := range Buckets {
-		low, width := BucketRange(i)
-		if low != next || Bucket(low) != i || Bucket(low+width-1) != i {
-			t.Fatalf("bucket %d begins at %d with %d numbers, behind %d", i, low, width, next)
-		}
-		if width > 1 && low/width < 32 {
-			t.Errorf("bucket %d at %d is %d wide", i, low, width)
-		}
-		next = low + width
-	}
-	if next != 0 { // 1<<64
-		t.Errorf("the last bucket ends at %d", next)
-	}
-}
-
 func TestOperandPart(t *testing.T) {
 	for operand, want := range map[string]Part{
 		"-4@$-9":     {Source: FromValue, Value: Value{Kind: Immediate, Base: noRegister, Index: noRegister, Disp: -9}},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"github.com/waymark-trace/waymark/internal/histogram"
 )
 
 // Latencies is what a Latency has counted, times in nanoseconds.
@@ -30,7 +31,7 @@ const (
 	stateMax
 	stateKeptFull // 1 once a CPU has found no room for a key to keep
 	stateCounts
-	stateSize = stateCounts + 8*Buckets
+	stateSize = stateCounts + 8*histogram.Size
 )
 
 // Latency measures the time from hits of some sites to those of others with the same key.
@@ -100,7 +101,7 @@ func (l *Latency) Read() (*Latencies, error) {
 	if err := l.state.Lookup(uint32(0), &perCPU); err != nil {
 		return nil, fmt.Errorf("reading latencies: %w", err)
 	}
-	r := &Latencies{Counts: make([]uint64, Buckets)}
+	r := &Latencies{Counts: make([]uint64, histogram.Size)}
 	for i := range perCPU {
 		s := &perCPU[i]
 		r.Begins += s[stateBegins/8]

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"github.com/waymark-trace/waymark/internal/histogram"
 	"golang.org/x/sys/unix"
 )
 
@@ -178,12 +179,12 @@ func (a *keyProgram) bucket() {
 	a.emit(asm.Mov.Imm(asm.R2, 0)) // the shift
 	for by := int32(32); by > 0; by /= 2 {
 		small := fmt.Sprintf("small%d", by)
-		a.emit(asm.Mov.Reg(asm.R1, asm.R9), asm.RSh.Imm(asm.R1, by), asm.JLT.Imm(asm.R1, 1<<subBits, small),
+		a.emit(asm.Mov.Reg(asm.R1, asm.R9), asm.RSh.Imm(asm.R1, by), asm.JLT.Imm(asm.R1, 1<<histogram.SubBits, small),
 			asm.Mov.Reg(asm.R9, asm.R1), asm.Add.Imm(asm.R2, by))
 		a.label("%s", small)
 	}
-	a.emit(asm.LSh.Imm(asm.R2, subBits), asm.Add.Reg(asm.R2, asm.R9),
-		asm.JGE.Imm(asm.R2, Buckets, "out"), // never: for the verifier
+	a.emit(asm.LSh.Imm(asm.R2, histogram.SubBits), asm.Add.Reg(asm.R2, asm.R9),
+		asm.JGE.Imm(asm.R2, histogram.Size, "out"), // never: for the verifier
 		asm.LSh.Imm(asm.R2, 3), asm.Add.Reg(asm.R7, asm.R2))
 	a.count(stateCounts)
 }

@@ -12,13 +12,9 @@ import (
 // making is a request on its way to being met.
 type making struct {
 	*request
-	hidden  map[position]uint64 // counters that the kernel is not to raise
 	links   []link.Link
 	skipped []refusal
 }
-
-// position is a site of a request.
-type position struct{ batch, site int }
 
 // maxSkipped is how many sites are left out before it looks as if the fault were not theirs. To find
 // one among many takes up to twenty attempts, each of which can wait for the kernel's grace period.
@@ -59,20 +55,6 @@ func orEvery(pids []int) []int {
 		return []int{0}
 	}
 	return pids
-}
-
-// counters returns the hidden counters of the sites that are attached to, by file.
-func (m *making) counters() [][]uint64 {
-	counters := make([][]uint64, m.Files)
-	for i := range m.Batches {
-		for _, j := range m.left(i) {
-			if c := m.hidden[position{i, j}]; c != 0 {
-				f := m.Batches[i].File
-				counters[f] = append(counters[f], c)
-			}
-		}
-	}
-	return counters
 }
 
 // left returns which sites of a batch were not skipped.

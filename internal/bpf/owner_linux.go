@@ -7,7 +7,6 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 	"github.com/waymark-trace/waymark/internal/guard"
-	"github.com/waymark-trace/waymark/internal/refcount"
 	"golang.org/x/sys/unix"
 )
 
@@ -17,9 +16,8 @@ func init() { guard.Serve(&owner{}) }
 // owner makes links and holds them: in a guard, or in this process where it cannot have one.
 // What else a killed tracer would leave behind belongs here, to be taken back by Close.
 type owner struct {
-	links   []link.Link
-	paused  *ebpf.Map // processes that a watch has stopped, nil without one
-	keepers []*refcount.Keeper
+	links  []link.Link
+	paused *ebpf.Map // processes that a watch has stopped, nil without one
 }
 
 // Do attaches as a request says.
@@ -30,9 +28,6 @@ func (o *owner) Do(b []byte, fds []int) []byte {
 	}
 	if n := len(r.Watch); n > 0 {
 		return (&answer{refused: o.serveWatch(r.Watch, fds[:n], fds[n])}).encode()
-	}
-	if r.Raise != 0 {
-		return (&answer{refused: o.raise(r.Raise)}).encode()
 	}
 	programs, err := programsOf(fds[r.Files:])
 	defer closePrograms(programs) // links hold them
@@ -45,10 +40,6 @@ func (o *owner) Do(b []byte, fds []int) []byte {
 // Close detaches. When it returns no program runs any more: the kernel waits for those that
 // do before it lets go of a link.
 func (o *owner) Close() error {
-	for _, k := range o.keepers {
-		k.Close()
-	}
-	o.keepers = nil
 	err := detach(o.links)
 	o.links = nil
 	if o.paused != nil {
@@ -62,16 +53,10 @@ func (o *owner) Close() error {
 // attach attaches to every site that the kernel takes. What it answers is refused is refused as a
 // whole: then nothing is attached.
 func (o *owner) attach(r *request, files []int, programs []*ebpf.Program) *answer {
-	m := &making{request: r, hidden: r.hideCounters()}
+	m := &making{request: r}
 	refused := m.all(files, programs)
 	if refused == nil && len(m.links) == 0 && len(m.skipped) > 0 {
 		refused, m.skipped = &m.skipped[0], nil
-	}
-	if refused == nil {
-		// The probes are there when the first guard opens.
-		if err := o.keep(m.counters(), files, r.PIDs); err != nil {
-			refused = &refusal{-1, -1, 0, err}
-		}
 	}
 	if refused != nil {
 		_ = detach(m.links)

@@ -19,10 +19,6 @@ type request struct {
 	// Watch are raw tracepoints, instead of all that: then the descriptors are those of a
 	// program for each, and that of the map of stopped processes.
 	Watch []string
-	// UserCounters has the owner raise the reference counters, not the kernel.
-	UserCounters bool
-	// Raise is a process, instead of all that, in which the counters are to be raised that are kept.
-	Raise int
 }
 
 // batch is the sites of one file that share a program.
@@ -46,12 +42,6 @@ func decodeRequest(b []byte, descriptors int) (*request, error) {
 		}
 		return r, nil
 	}
-	if r.Raise != 0 {
-		if r.Raise < 0 || r.Files != 0 || len(r.Batches) > 0 || descriptors != 0 {
-			return nil, fmt.Errorf("request for the counters of process %d with %d descriptors", r.Raise, descriptors)
-		}
-		return r, nil
-	}
 	if r.Mode == Auto || int(r.Mode) >= len(modeNames) {
 		return nil, fmt.Errorf("request for mode %d", r.Mode)
 	}
@@ -70,22 +60,6 @@ func decodeRequest(b []byte, descriptors int) (*request, error) {
 		}
 	}
 	return r, nil
-}
-
-// hideCounters returns the offsets of the reference counters, where the kernel is not to raise
-// them, and hides them from it.
-func (r *request) hideCounters() map[position]uint64 {
-	if !r.UserCounters {
-		return nil
-	}
-	hidden := map[position]uint64{}
-	for i := range r.Batches {
-		for j := range r.Batches[i].Sites {
-			s := &r.Batches[i].Sites[j]
-			hidden[position{i, j}], s.Counter = s.Counter, 0
-		}
-	}
-	return hidden
 }
 
 // answer is how a request was met.

@@ -83,7 +83,7 @@ func numbers(t *testing.T, r *eventRing, n int) (got []uint64) {
 func TestRingWakes(t *testing.T) {
 	for _, size := range []int{4096, 16 << 20} { // with and without naps
 		r, write := ringPair(t, size)
-		pauses := rand.New(rand.NewPCG(1, uint64(size)))
+		pauses := rand.New(rand.NewPCG(peer.FixedSeed(t, 1), uint64(size)))
 		const rounds = 1500
 		read := make(chan int)
 		go func() {

@@ -2,9 +2,10 @@ package clock
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 // Times between two readings of CLOCK_MONOTONIC are converted to something between them.
@@ -53,7 +54,7 @@ func TestConvert(t *testing.T) {
 func TestLines(t *testing.T) {
 	var c Converter
 	pairs := []Pair{{Ticks: 1000, Monotonic: 500}, {Ticks: 3000, Monotonic: 1500}, {Ticks: 1 << 50, Monotonic: 1 << 48}, {Ticks: 1<<50 + 9, Monotonic: 1<<48 + 90}}
-	for _, i := range rand.Perm(len(pairs)) {
+	for _, i := range peer.Random(t).Perm(len(pairs)) {
 		c.Add(pairs[i])
 	}
 	c.Add(Pair{Ticks: 2000, Monotonic: 400}) // backwards: left out

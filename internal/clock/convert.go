@@ -14,12 +14,12 @@ const maxPairs = 1024
 // It is not for concurrent use.
 type Converter struct {
 	pairs []Pair // both clocks ascend
-	line  line   // the one that was used last
+	line  Line   // the one that was used last
 }
 
-// line is where ticks from first up to last are converted alike: time is first's, and rate for each tick in units of
+// Line is where ticks from first up to last are converted alike: time is first's, and rate for each tick in units of
 // 2^-64 nanoseconds above whole ones.
-type line struct {
+type Line struct {
 	first, last uint64
 	time        int64
 	whole, rate uint64
@@ -33,7 +33,7 @@ func (c *Converter) Add(p Pair) {
 		return
 	}
 	c.pairs = slices.Insert(c.pairs, i, p)
-	c.line = line{first: 1}      // none
+	c.line = Line{first: 1}      // none
 	if len(c.pairs) > maxPairs { // every other one of the older half, never the first
 		half := c.pairs[1 : maxPairs/2]
 		kept := half[:0]
@@ -54,16 +54,32 @@ func (c *Converter) Len() int { return len(c.pairs) }
 // Monotonic returns the time of ticks in nanoseconds of CLOCK_MONOTONIC. Before the first
 // and behind the last pair the nearest line goes on.
 func (c *Converter) Monotonic(ticks uint64) int64 {
+	if t, ok := c.line.Monotonic(ticks); ok {
+		return t
+	}
+	return c.search(ticks)
+}
+
+// Line returns the line on which Monotonic found its last ticks. Many ticks are converted faster by a copy of it.
+func (c *Converter) Line() Line { return c.line }
+
+// Monotonic is Converter.Monotonic for ticks on the line, and reports whether they are.
+func (l *Line) Monotonic(ticks uint64) (t int64, ok bool) {
+	if ticks < l.first || ticks >= l.last {
+		return 0, false
+	}
+	part, _ := bits.Mul64(ticks-l.first, l.rate)
+	return l.time + int64((ticks-l.first)*l.whole+part), true
+}
+
+// search is Monotonic for ticks that are not on the line that was used last.
+func (c *Converter) search(ticks uint64) int64 {
 	n := len(c.pairs)
 	if n == 0 {
 		return 0
 	}
 	if n == 1 {
 		return c.pairs[0].Monotonic
-	}
-	if l := &c.line; ticks >= l.first && ticks < l.last {
-		part, _ := bits.Mul64(ticks-l.first, l.rate)
-		return l.time + int64((ticks-l.first)*l.whole+part)
 	}
 	i := n - 1 // events are read soon after they happen: the last line is the usual one
 	if ticks < c.pairs[i-1].Ticks {
@@ -79,7 +95,7 @@ func (c *Converter) Monotonic(ticks uint64) int64 {
 	if i == n-1 {
 		last = math.MaxUint64
 	}
-	c.line = line{first: a.Ticks, last: last, time: a.Monotonic, whole: rise / run}
+	c.line = Line{first: a.Ticks, last: last, time: a.Monotonic, whole: rise / run}
 	c.line.rate, _ = bits.Div64(rise%run, 0, run)
 	return a.Monotonic + int64(scale(ticks-a.Ticks, rise, run))
 }

@@ -1,8 +1,9 @@
 // Package debuginfo opens the DWARF of an ELF file, its own or that of its separate debug file,
 // and answers what a tracer asks of it: units, lines, scopes and the frame's address.
 //
-// Files are hostile. debug/elf and debug/dwarf are not hardened, by their own words: what they
-// do here they do below Guard, which turns a panic into an error, and no loop trusts them to end.
+// Files are hostile. debug/dwarf is not hardened, by its own words: what it does here it does below
+// Guard, which turns a panic into an error, and no loop trusts it to end. Sections come from an
+// elffile.Image, which bounds what is taken into memory.
 package debuginfo
 
 import (
@@ -11,13 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
-	"slices"
-)
+	"strings"
 
-// maxDebug bounds the debugging information that is read of one file, uncompressed, in bytes.
-const maxDebug = 2 << 30
+	"github.com/waymark-trace/waymark/internal/elffile"
+)
 
 // ErrNone is the error of a file without debugging information, here or in a separate file.
 var ErrNone = errors.New("it has no debugging information (DWARF), and no debug file of it was found")
@@ -32,14 +31,10 @@ type File struct {
 	// Units are the compilation units in their order.
 	Units []Unit
 
-	program  *elf.File // code and unwind tables
-	debug    *elf.File // debugging information
-	closers  []io.Closer
+	program  *elffile.Image // code and unwind tables
+	debug    *elffile.Image // debugging information
+	opened   bool           // Open opened program
 	sections map[string][]byte
-	opened   map[*elf.File]*os.File // those that can be mapped
-	files    []mapping              // sections that are in a file
-	inflated []mapping              // and those that were compressed
-	used     uint64
 	spans    []span // of all units, ascending
 	abbrevs  *abbreviations
 
@@ -47,12 +42,16 @@ type File struct {
 }
 
 // Open opens the file at path, which is shown in messages and beside which debug files may lie.
-// r is the file, which has to stay open until Close.
+// r is the file, or an image of it, and has to stay open until Close.
 func Open(r io.ReaderAt, path string) (f *File, err error) {
-	f = &File{sections: map[string][]byte{}, opened: map[*elf.File]*os.File{}}
-	err = Guard(func() error { return f.open(r, path) })
+	im, err := elffile.Of(r, path)
+	if err == nil {
+		f = &File{Machine: im.Machine, program: im, debug: im, opened: r != io.ReaderAt(im), sections: map[string][]byte{}}
+		if err = Guard(f.open); err != nil {
+			f.Close()
+		}
+	}
 	if err != nil {
-		f.Close()
 		return nil, fmt.Errorf("reading the debugging information of %s: %w", path, err)
 	}
 	return f, nil
@@ -60,24 +59,19 @@ func Open(r io.ReaderAt, path string) (f *File, err error) {
 
 // Close closes what Open opened besides r. Nothing may be looked up any more: sections are gone.
 func (f *File) Close() error {
-	var errs []error
-	for _, m := range slices.Concat(f.files, f.inflated) {
-		errs = append(errs, m.unmap())
+	f.program.Forget()
+	f.debug.Forget()
+	if f.opened {
+		return f.program.Close()
 	}
-	f.files, f.inflated = nil, nil
-	for _, c := range f.closers {
-		errs = append(errs, c.Close())
-	}
-	f.closers = nil
-	return errors.Join(errs...)
+	return nil
 }
 
 // Release takes what was read of files out of the memory of this process. The kernel has it still, most
 // often, when it is looked at again.
 func (f *File) Release() {
-	for _, m := range f.files {
-		m.release()
-	}
+	f.program.Release()
+	f.debug.Release()
 }
 
 // Guard calls do and returns its panic as an error, also that of reading what a file had when it was
@@ -92,18 +86,13 @@ func Guard(do func() error) (err error) {
 	return do()
 }
 
-func (f *File) open(r io.ReaderAt, path string) (err error) {
-	if f.program, err = elf.NewFile(r); err != nil {
-		return err
-	}
-	f.debug, f.Machine = f.program, f.program.Machine
-	if file, ok := r.(*os.File); ok {
-		f.opened[f.program] = file
-	}
+func (f *File) open() (err error) {
 	if !hasInfo(f.program) {
-		if err := f.separate(path); err != nil {
-			return err
+		if f.debug, err = f.program.Debug(hasInfo); err != nil {
+			f.debug = f.program
+			return notTrusted(err)
 		}
+		f.From = f.debug.Path()
 	}
 	if err := f.read(); err != nil {
 		return err
@@ -112,11 +101,19 @@ func (f *File) open(r io.ReaderAt, path string) (err error) {
 	return err
 }
 
+// notTrusted returns ErrNone, with the reason why a debug file that was found is not used.
+func notTrusted(err error) error {
+	if text, ok := strings.CutPrefix(err.Error(), elffile.ErrNoDebug.Error()); ok && text != "" {
+		return fmt.Errorf("%w%s", ErrNone, text)
+	}
+	return ErrNone
+}
+
 // Read reads the debugging information that a file has itself, without Units.
-func Read(e *elf.File) (f *File, err error) {
-	f = &File{Machine: e.Machine, program: e, debug: e, sections: map[string][]byte{}}
+func Read(im *elffile.Image) (f *File, err error) {
+	f = &File{Machine: im.Machine, program: im, debug: im, sections: map[string][]byte{}}
 	err = Guard(func() error {
-		if !hasInfo(e) {
+		if !hasInfo(im) {
 			return ErrNone
 		}
 		return f.read()
@@ -157,16 +154,16 @@ func (f *File) read() (err error) {
 	return nil
 }
 
-func hasInfo(f *elf.File) bool {
-	s := findSection(f, "info")
+func hasInfo(im *elffile.Image) bool {
+	s := findSection(im, "info")
 	return s != nil && s.Type != elf.SHT_NOBITS && s.Size > 0
 }
 
-func findSection(f *elf.File, name string) *elf.Section {
-	if s := f.Section(".debug_" + name); s != nil {
+func findSection(im *elffile.Image, name string) *elffile.Section {
+	if s := im.Section(".debug_" + name); s != nil {
 		return s
 	}
-	return f.Section(".zdebug_" + name)
+	return im.Section(".zdebug_" + name)
 }
 
 // Section returns the bytes of the section .debug_NAME, uncompressed, nil when there is none.
@@ -174,121 +171,63 @@ func (f *File) Section(name string) ([]byte, error) {
 	if data, ok := f.sections[name]; ok {
 		return data, nil
 	}
-	data, err := f.load(f.debug, findSection(f.debug, name))
+	s := findSection(f.debug, name)
+	if s == nil {
+		return nil, nil
+	}
+	data, err := f.debug.Contents(s)
 	if err != nil {
-		return nil, fmt.Errorf("section .debug_%s: %w", name, err)
+		return nil, err
 	}
 	f.sections[name] = data
 	return data, nil
 }
 
-// load reads a section within the bounds of all; one that is not compressed stays in its file. What
-// is uncompressed is outside of the collector's heap, which would take as much again beside it.
-func (f *File) load(in *elf.File, s *elf.Section) ([]byte, error) {
-	if s == nil || s.Type == elf.SHT_NOBITS {
-		return nil, nil
-	}
-	size := s.Size // of a compressed section what it says it has when it is not
-	if len(s.Name) > 1 && s.Name[1] == 'z' {
-		var err error
-		if size, err = oldSize(s); err != nil {
-			return nil, err
-		}
-	}
-	if size > maxDebug || f.used+size > maxDebug {
-		return nil, fmt.Errorf("with it there are more than %d bytes", int64(maxDebug))
-	}
-	f.used += size
-	old, compressed := s.Name[1] == 'z', s.Flags&elf.SHF_COMPRESSED != 0
-	if file := f.opened[in]; file != nil && !old && !compressed {
-		if data, m, err := mapped(file, int64(s.Offset), int64(size)); err == nil {
-			f.files = append(f.files, m)
-			return data, nil
-		}
-	}
-	if !old && !compressed {
-		return s.Data()
-	}
-	r, err := io.Reader(s.Open()), error(nil)
-	if old {
-		if r, err = oldReader(s); err != nil {
-			return nil, err
-		}
-	}
-	return f.inflate(r, size)
-}
-
-// inflate reads size bytes into memory of their own, of which there is as much as there is to read.
-func (f *File) inflate(r io.Reader, size uint64) (data []byte, err error) {
-	if size == 0 {
-		return nil, nil
-	}
-	m, err := anonymous(int64(size))
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		data, err = io.ReadAll(io.LimitReader(r, int64(size)))
-	case err == nil:
-		f.inflated, data = append(f.inflated, m), m
-		var n int
-		n, err = io.ReadFull(r, data)
-		data = data[:n]
-	}
-	var more [1]byte
-	if n, _ := io.ReadFull(r, more[:]); err == nil && (uint64(len(data)) < size || n > 0) {
-		err = fmt.Errorf("it has not the %d bytes that its head says", size)
-	}
-	return data, err
-}
-
 // Code returns up to n bytes of the program at an address, in an executable segment.
 func (f *File) Code(address uint64, n int) ([]byte, error) {
-	for _, p := range f.program.Progs {
-		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || address < p.Vaddr || address-p.Vaddr >= p.Filesz {
-			continue
-		}
-		b := make([]byte, min(uint64(n), p.Filesz-(address-p.Vaddr)))
-		if _, err := p.ReadAt(b, int64(address-p.Vaddr)); err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
-		return b, nil
+	s := f.program.SegmentAt(address)
+	if s == nil || s.Flags&elf.PF_X == 0 {
+		return nil, notCode(address)
 	}
-	return nil, fmt.Errorf("address %#x is in no code of the file", address)
+	return f.bytesAt(s, address, n)
+}
+
+// bytesAt returns up to n bytes of a segment.
+func (f *File) bytesAt(s *elffile.Segment, address uint64, n int) ([]byte, error) {
+	at, ok := s.FileOffset(address, 1)
+	if !ok {
+		return nil, notCode(address)
+	}
+	b := make([]byte, min(uint64(n), s.FileSize-(address-s.Addr)))
+	if _, err := f.program.ReadAt(b, int64(at)); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return b, nil
+}
+
+func notCode(address uint64) error {
+	return fmt.Errorf("address %#x is in no code of the file", address)
 }
 
 // Offset returns where in the file the instruction at an address is.
 func (f *File) Offset(address uint64) (uint64, error) {
-	for _, p := range f.program.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && address >= p.Vaddr && address-p.Vaddr < p.Filesz {
-			return p.Off + (address - p.Vaddr), nil
-		}
-	}
-	return 0, fmt.Errorf("address %#x is in no code of the file", address)
-}
-
-// open opens a debug file as a regular file.
-func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path) // opening a FIFO would wait for a writer
+	at, err := f.program.CodeOffset(address)
 	if err != nil {
-		return nil, err
+		return 0, notCode(address)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	return os.Open(path)
+	return at, nil
 }
 
 // Constants returns up to n bytes that lie at an address in a segment that is not code and is
 // not written, nil for none.
 func (f *File) Constants(address uint64, n int) []byte {
-	for _, p := range f.program.Progs {
-		if p.Type != elf.PT_LOAD || p.Flags&(elf.PF_X|elf.PF_W) != 0 || address < p.Vaddr || address-p.Vaddr >= p.Filesz {
-			continue
-		}
-		b := make([]byte, min(uint64(n), p.Filesz-(address-p.Vaddr)))
-		if _, err := p.ReadAt(b, int64(address-p.Vaddr)); err != nil && !errors.Is(err, io.EOF) {
-			return nil
-		}
-		return b
+	s := f.program.SegmentAt(address)
+	if s == nil || s.Flags&(elf.PF_X|elf.PF_W) != 0 {
+		return nil
 	}
-	return nil
+	b, err := f.bytesAt(s, address, n)
+	if err != nil {
+		return nil
+	}
+	return b
 }

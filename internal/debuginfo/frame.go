@@ -18,7 +18,7 @@ var errNoCFA = errors.New("the unwind tables say nothing about the frame at this
 func (f *File) CFA(pc uint64) (CFA, error) {
 	if s := f.program.Section(".eh_frame"); s != nil {
 		if f.ehFrame == nil {
-			data, err := f.frameSection(".eh_frame")
+			data, err := f.program.Contents(s)
 			if err != nil {
 				return CFA{}, err
 			}
@@ -36,18 +36,6 @@ func (f *File) CFA(pc uint64) (CFA, error) {
 		f.debugFrame = newFrameTable(data, 0, false)
 	}
 	return f.debugFrame.find(pc)
-}
-
-func (f *File) frameSection(name string) ([]byte, error) {
-	if data, ok := f.sections[name]; ok {
-		return data, nil
-	}
-	data, err := f.load(f.program, f.program.Section(name))
-	if err != nil {
-		return nil, fmt.Errorf("section %s: %w", name, err)
-	}
-	f.sections[name] = data
-	return data, nil
 }
 
 // cie is what the entries of many functions have in common.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -87,14 +88,14 @@ func interpreted(t *testing.T, readelf, path string) (rows []unwindRow) {
 	for line := range strings.Lines(string(out)) {
 		words := strings.Fields(line)
 		switch {
-		case strings.Contains(line, " CIE"):
+		case slices.Contains(words, "CIE"):
 			function = false
-		case strings.Contains(line, " FDE "):
+		case slices.Contains(words, "FDE"):
 			function = true
 			_, to, _ := strings.Cut(line, "..")
 			end, _ = strconv.ParseUint(strings.TrimSpace(to), 16, 64)
 			functions++
-		case function && len(words) >= 2 && len(words[0]) == 16:
+		case function && len(words) >= 2 && (words[1] == "exp" || strings.ContainsAny(words[1], "+-")):
 			address, err := strconv.ParseUint(words[0], 16, 64)
 			if err != nil {
 				t.Fatal(err)

@@ -9,6 +9,14 @@ import (
 // ByGCC reports whether a unit, of which this is the first entry, was compiled by gcc.
 func ByGCC(compile *dwarf.Entry) bool { return strings.HasPrefix(producerOf(compile), "GNU ") }
 
+// Compiler returns the name and the version of the compiler that wrote the scope's debugging information, ""
+// when the unit does not name it: "GNU C17 12.2.0", without its options.
+func (s *Scope) Compiler() string {
+	name, _, _ := strings.Cut(producerOf(s.Compile), " -")
+	name, _, _ = strings.Cut(name, ";") // of Go's, experiments follow
+	return name
+}
+
 func producerOf(compile *dwarf.Entry) string {
 	producer, _ := compile.Val(dwarf.AttrProducer).(string)
 	return producer
@@ -32,12 +40,6 @@ func (s *Scope) OptimizedByGCC() bool {
 		expr, _ := e.Val(dwarf.AttrLocation).([]byte)
 		return e.Tag == dwarf.TagFormalParameter && (len(expr) == 0 || expr[0] != opFbreg)
 	})
-}
-
-// LinkTimeByGCC reports whether a function was optimized at link time by gcc, which then does not know any more where
-// statements begin.
-func (s *Scope) LinkTimeByGCC() bool {
-	return strings.HasPrefix(producerOf(s.Compile), "GNU GIMPLE")
 }
 
 const opFbreg = 0x91 // DW_OP_fbreg

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -101,7 +102,7 @@ func (b *binder) operand(n *Node) (*Node, error) {
 }
 
 // arithmetic is done in 64 bits and wraps around. A sum or difference is signed, so that the
-// difference of two times can be negative; of & the sides say.
+// difference of two times can be negative; of & the sides say. A sum with a duration is one.
 func (b *binder) arithmetic(n *Node) (*Node, error) {
 	var err error
 	if n.X, err = b.operand(n.X); err != nil {
@@ -118,6 +119,12 @@ func (b *binder) arithmetic(n *Node) (*Node, error) {
 		if n.Op == BitAnd && !side.Kind.Signed() {
 			n.Kind = event.Uint64
 		}
+		if n.Op != BitAnd && side.Kind == event.Duration {
+			n.Kind = event.Duration
+		}
+	}
+	if err := durations(n.X, n.Y); err != nil {
+		return nil, err
 	}
 	if n.X.Kind == event.Invalid || n.Y.Kind == event.Invalid {
 		n.Kind = event.Invalid
@@ -158,6 +165,8 @@ func (b *binder) compare(n *Node) (*Node, error) {
 		return nil, n.errorf("write the text in quotes", "%s and %s: a text is compared with one in quotes", x.what(x.Kind), y.what(y.Kind))
 	case n.Op == Match || n.Op == NoMatch:
 		return nil, n.errorf("write the pattern in quotes", "%s is followed by no pattern", n.Op)
+	case durations(x, y) != nil:
+		return nil, durations(x, y)
 	case x.Kind == event.Bool && y.Kind == event.Bool:
 		if n.Op != Eq && n.Op != Ne {
 			return nil, n.errorf("", "%s does not compare what is true or false", n.Op)
@@ -170,6 +179,18 @@ func (b *binder) compare(n *Node) (*Node, error) {
 		return nil, n.errorf("write it with fewer parentheses", "more than %d numbers have to be kept at a time", MaxDepth)
 	}
 	return &bound, nil
+}
+
+// durations returns an error when a duration that is written in the condition meets a value whose
+// unit is not known.
+func durations(x, y *Node) error {
+	if x.Op == Int && x.Kind == event.Duration {
+		x, y = y, x
+	}
+	if y.Op != Int || y.Kind != event.Duration || x.Kind == event.Duration || x.Op == Int || x.Kind == event.Invalid {
+		return nil
+	}
+	return y.errorf(fmt.Sprintf("write a number in its own unit: %s is %d nanoseconds", y.text, int64(y.Bits)), "%s is no duration", x.what(x.Kind))
 }
 
 // floats checks a comparison of floating-point numbers: a value with a literal, or two values of one
@@ -192,6 +213,8 @@ func (n *Node) floats() error {
 		return nil
 	case x.Op == Name && y.Op == Name && x.Kind == y.Kind:
 		return nil
+	case x.Kind == event.Duration && y.Op == Float:
+		return y.errorf("write it with its unit, as in 1.5ms", "%s is a whole number of nanoseconds, and never %v", x.what(x.Kind), math.Float64frombits(y.Bits))
 	case x.Kind.IsInteger() && y.Op == Float:
 		return y.errorf("write an integer", "%s is an integer, and never %v", x.what(x.Kind), math.Float64frombits(y.Bits))
 	}
@@ -214,6 +237,9 @@ func narrow(op Op, v float64) float32 {
 }
 
 func (n *Node) textHint() error {
+	if n.Kind == event.Duration {
+		return n.errorf("write it without quotes, as in took > 3ms", "%s is a duration, not a text", n.text)
+	}
 	if n.Op == Name && n.Kind.IsInteger() && !strings.HasPrefix(n.text, "arg") {
 		return n.errorf("", "%s is a number, not a text", n.text)
 	}

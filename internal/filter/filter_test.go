@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/internal/peer"
 )
 
 // Patterns mean what path.Match says, but that a slash is a character like others.
 func TestPatternsMatchAsPathDoes(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := rand.New(rand.NewPCG(peer.FixedSeed(t, 3), 4))
 	some := func(alphabet string, n int) string {
 		var b strings.Builder
 		for range r.IntN(n) {
@@ -41,10 +42,10 @@ func TestPatternsMatchAsPathDoes(t *testing.T) {
 
 // FuzzParse reads arbitrary conditions, binds and decides what can be read.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{`a > 4096 && t == "x"`, `!(t ~ "a*[b-c]\\?") || f < 1.5e-3`, "a & 0x4 - -1 >= 'x'", "b", "((", `t ~ "[`} {
+	for _, s := range []string{`a > 4096 && t == "x"`, `!(t ~ "a*[b-c]\\?") || f < 1.5e-3`, "a & 0x4 - -1 >= 'x'", "b", "((", `t ~ "[`, "d > 3ms - 1.5µs", "2h45m >= d"} {
 		f.Add(s)
 	}
-	kinds := map[string]event.Kind{"a": event.Int32, "t": event.String, "f": event.Float32, "b": event.Bool, "none": event.Invalid}
+	kinds := map[string]event.Kind{"a": event.Int32, "t": event.String, "f": event.Float32, "b": event.Bool, "d": event.Duration, "none": event.Invalid}
 	f.Fuzz(func(t *testing.T, s string) {
 		e, err := Parse(s)
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -11,7 +12,7 @@ import (
 type token struct {
 	sort   tokenSort
 	text   string // of names and signs as written, of texts the value
-	bits   uint64 // of integers and characters
+	bits   uint64 // of integers and characters, and of durations their nanoseconds
 	number float64
 	column int
 }
@@ -24,6 +25,7 @@ const (
 	sign
 	integer
 	decimal
+	duration
 	text
 )
 
@@ -106,10 +108,17 @@ func member(s string) int {
 	return 0
 }
 
-// number reads an integer as Go writes it, or a number with a fraction or an exponent.
+// number reads an integer as Go writes it, a number with a fraction or an exponent, or a duration
+// as time.ParseDuration takes it.
 func number(s string) (t token, n int, problem string) {
-	for n < len(s) && (isLetter(s[n]) || isDigit(s[n]) || s[n] == '.' || n > 0 && (s[n] == '-' || s[n] == '+') && isExponent(s[:n])) {
-		n++
+	for n < len(s) {
+		if isLetter(s[n]) || isDigit(s[n]) || s[n] == '.' || n > 0 && (s[n] == '-' || s[n] == '+') && isExponent(s[:n]) {
+			n++
+		} else if micro := microAt(s[n:]); micro > 0 {
+			n += micro
+		} else {
+			break
+		}
 	}
 	word := s[:n]
 	if bits, err := strconv.ParseUint(word, 0, 64); err == nil {
@@ -120,7 +129,20 @@ func number(s string) (t token, n int, problem string) {
 			return token{sort: decimal, text: word, number: f}, n, ""
 		}
 	}
+	if d, err := time.ParseDuration(word); err == nil {
+		return token{sort: duration, text: word, bits: uint64(d)}, n, ""
+	}
 	return t, 0, fmt.Sprintf("%.40s is no number of 64 bits", word)
+}
+
+// microAt returns the length of the sign for micro with which s begins: the SI's, or a Greek letter.
+func microAt(s string) int {
+	for _, micro := range []string{"µ", "μ"} {
+		if strings.HasPrefix(s, micro+"s") {
+			return len(micro)
+		}
+	}
+	return 0
 }
 
 // isExponent reports whether a sign may follow: 1e-9, but 0xe-9 is a difference.

@@ -63,7 +63,7 @@ type Node struct {
 	X, Y *Node // of operators; Not has X only
 
 	// Kind is what the value of a bound node is. Integers of a literal or an operator are
-	// Int64 or Uint64.
+	// Int64, Uint64 or Duration.
 	Kind event.Kind
 	// Var is the index of a bound Name among the filter's variables.
 	Var int
@@ -73,7 +73,7 @@ type Node struct {
 	// Pattern is the index of a bound comparison's text among the expression's patterns.
 	Pattern int
 
-	text   string // of Name and Text
+	text   string // of Name, Text and numbers, as written
 	column int    // from 1, in characters
 }
 

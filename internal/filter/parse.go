@@ -23,7 +23,7 @@ type Expr struct {
 //	compare = sum [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~" ) sum ]
 //	sum     = product { ( "+" | "-" ) product }
 //	product = operand { "&" operand }
-//	operand = name | [ "-" ] number | character | text | "true" | "false" | "(" or ")"
+//	operand = name | [ "-" ] number | [ "-" ] duration | character | text | "true" | "false" | "(" or ")"
 func Parse(s string) (*Expr, error) {
 	tokens, err := lex(s)
 	if err != nil {
@@ -169,7 +169,7 @@ func (p *parser) operand() (*Node, error) {
 	}
 	minus := p.accept("-")
 	t := p.peek()
-	if minus != nil && t.sort != integer && t.sort != decimal {
+	if minus != nil && t.sort != integer && t.sort != decimal && t.sort != duration {
 		return nil, p.unexpected("a number after the minus sign")
 	}
 	if t.sort == end || t.sort == sign {
@@ -194,6 +194,11 @@ func (p *parser) operand() (*Node, error) {
 				return nil, n.errorf("", "-%s is no number of 64 bits", t.text)
 			}
 			n.Kind, n.Bits, n.column = event.Int64, -t.bits, minus.column
+		}
+	case duration:
+		n.Op, n.Kind = Int, event.Duration
+		if minus != nil {
+			n.text, n.Bits, n.column = "-"+t.text, -t.bits, minus.column
 		}
 	case decimal:
 		n.Op, n.Kind = Float, event.Float64

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/schema"
 )
 
@@ -39,7 +40,7 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 		}
 		sm := schema.Marker{
 			Provider: m.provider, Name: m.name, Format: m.format,
-			Typed: m.args != nil || m.arity == 0, Fields: []schema.Field{},
+			Typed: m.args != nil || m.arity == 0, Fields: []event.Field{},
 			Location: img.stubAddress(i), Counter: m.counter(),
 		}
 		switch {
@@ -56,7 +57,7 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 			kinds[j] = a.kind
 		}
 		for j, offset := range event.Layout(kinds) {
-			sm.Fields = append(sm.Fields, schema.Field{
+			sm.Fields = append(sm.Fields, event.Field{
 				Name: verbs[j].Name, Type: m.args[j].typeName, Kind: kinds[j], Verb: verbs[j].Text, Offset: offset,
 			})
 		}
@@ -107,25 +108,12 @@ func (img *image) variables(markers []*markerAt) map[uint64]string {
 	if len(found) == 0 {
 		return found
 	}
-	symbols, err := img.symbols()
-	if err != nil {
-		return found // stripped
-	}
-	for _, s := range symbols {
-		if _, ok := found[s.Value]; ok && elf.ST_TYPE(s.Info) == elf.STT_OBJECT {
-			found[s.Value] = s.Name
+	_ = img.elf.Symbols(elf.SHT_SYMTAB, func(s *elffile.Symbol) { // a stripped file has none
+		if _, ok := found[s.Value]; ok && s.Type == elf.STT_OBJECT {
+			found[s.Value] = string(s.Name(event.MaxFormat))
 		}
-	}
+	})
 	return found
-}
-
-func (img *image) symbols() (symbols []elf.Symbol, err error) {
-	defer func() { // debug/elf is not hardened
-		if r := recover(); r != nil {
-			symbols, err = nil, fmt.Errorf("reading symbols: %v", r)
-		}
-	}()
-	return img.elf.Symbols()
 }
 
 // goidOffset returns where in the runtime's g the goroutine's number lies: from the debugging
@@ -154,11 +142,8 @@ func goMinor(version string) (int, bool) {
 	return n, err == nil
 }
 
-// maxDebug bounds the debugging information that is inflated in memory, in bytes.
-const maxDebug = 1 << 30
-
 func (img *image) goidFromDWARF() (off int, ok bool) {
-	defer func() { // neither debug/elf nor debug/dwarf is hardened
+	defer func() { // debug/dwarf is not hardened
 		if recover() != nil {
 			off, ok = 0, false
 		}

@@ -56,8 +56,8 @@ func (img *image) pointers(low, high uint64, found func(to uint64)) {
 		}
 	}
 	for _, p := range img.loads {
-		seg := img.data[p.Off : p.Off+p.Filesz]
-		for at := int((8 - p.Vaddr%8) % 8); at+8 <= len(seg); at += 8 {
+		seg := img.data[p.Offset : p.Offset+p.FileSize]
+		for at := int((8 - p.Addr%8) % 8); at+8 <= len(seg); at += 8 {
 			if to := le.Uint64(seg[at:]); low <= to && to < high {
 				found(to)
 			}

@@ -118,12 +118,12 @@ func sameSegments(t *testing.T, what string, want, got []byte) {
 		t.Fatal(err)
 	}
 	for _, p := range a.loads {
-		from := max(p.Off, ehdrSize)
-		if from > p.Off+p.Filesz || p.Off+p.Filesz > uint64(len(got)) {
+		from := max(p.Offset, ehdrSize)
+		if from > p.Offset+p.FileSize || p.Offset+p.FileSize > uint64(len(got)) {
 			continue
 		}
-		if !bytes.Equal(want[from:p.Off+p.Filesz], got[from:p.Off+p.Filesz]) {
-			t.Errorf("%s: the segment at 0x%x differs", what, p.Vaddr)
+		if !bytes.Equal(want[from:p.Offset+p.FileSize], got[from:p.Offset+p.FileSize]) {
+			t.Errorf("%s: the segment at 0x%x differs", what, p.Addr)
 		}
 	}
 }

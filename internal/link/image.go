@@ -10,18 +10,20 @@ import (
 	"math"
 	"slices"
 
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
 // image is an executable file seen as the memory it will become.
 type image struct {
 	data     []byte // the whole file
-	elf      *elf.File
+	elf      *elffile.Image
 	arch     architecture
-	loads    []elf.ProgHeader
+	loads    []elffile.Segment
 	relative map[uint64]uint64 // address → what a RELATIVE relocation puts there
 	anchor   anchor
 	goVer    string
+	info     *buildinfo.BuildInfo
 	race     bool // built with -race, where nothing of package marker is inlined
 	library  bool // of a -buildmode that makes none that runs by itself
 }
@@ -38,50 +40,44 @@ type anchor struct {
 var le = binary.LittleEndian
 
 // openImage checks that data is an executable that link can work on.
-func openImage(data []byte) (img *image, err error) {
-	defer func() { // debug/elf documents that it is not hardened against hostile input
-		if r := recover(); r != nil {
-			img, err = nil, fmt.Errorf("%w: %v", ErrNotELF, r)
-		}
-	}()
-	if len(data) < 4 || string(data[:4]) != elf.ELFMAG {
-		return nil, ErrNotELF
+func openImage(data []byte) (*image, error) {
+	f, err := elffile.FromBytes(data)
+	if errors.Is(err, elffile.ErrNotELF) {
+		return nil, err
 	}
-	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("%w: it is cut off or damaged: %w", ErrLayout, err)
 	}
 	arch, known := architectures[f.Machine]
-	if f.Class != elf.ELFCLASS64 || !known || f.ByteOrder != binary.LittleEndian {
+	if f.Class != elf.ELFCLASS64 || !known || f.Order != binary.LittleEndian {
 		return nil, fmt.Errorf("%w: it is for %s, %s", ErrArchitecture, f.Machine, f.Class)
 	}
 	if f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
 		return nil, fmt.Errorf("%w: it is of type %s", ErrNotExecutable, f.Type)
 	}
-	img = &image{data: data, elf: f, arch: arch}
+	img := &image{data: data, elf: f, arch: arch}
 	file := uint64(0) // bytes of the file in segments
-	for _, p := range f.Progs {
+	for _, p := range f.Segments {
 		if p.Type != elf.PT_LOAD {
 			continue
 		}
-		if p.Off > uint64(len(data)) || p.Filesz > uint64(len(data))-p.Off || p.Vaddr > math.MaxUint64-p.Memsz {
-			return nil, fmt.Errorf("%w: the segment at 0x%x reaches past the end of the file", ErrLayout, p.Vaddr)
+		if p.Offset > uint64(len(data)) || p.FileSize > uint64(len(data))-p.Offset || p.Addr > math.MaxUint64-p.MemSize {
+			return nil, fmt.Errorf("%w: the segment at 0x%x reaches past the end of the file", ErrLayout, p.Addr)
 		}
 		// Ascending, as the ELF specification has it: what overlaps would be read many times.
-		if n := len(img.loads); n > 0 && p.Vaddr < img.loads[n-1].Vaddr+img.loads[n-1].Memsz {
-			return nil, fmt.Errorf("%w: the segments at 0x%x and 0x%x overlap", ErrLayout, img.loads[n-1].Vaddr, p.Vaddr)
+		if n := len(img.loads); n > 0 && p.Addr < img.loads[n-1].Addr+img.loads[n-1].MemSize {
+			return nil, fmt.Errorf("%w: the segments at 0x%x and 0x%x overlap", ErrLayout, img.loads[n-1].Addr, p.Addr)
 		}
-		if file += p.Filesz; file > 2*uint64(len(data)) {
+		if file += p.FileSize; file > 2*uint64(len(data)) {
 			return nil, fmt.Errorf("%w: its segments share parts of the file", ErrLayout)
 		}
-		img.loads = append(img.loads, p.ProgHeader)
+		img.loads = append(img.loads, p)
 	}
-	info, err := buildinfo.Read(bytes.NewReader(data))
-	if err != nil {
+	if img.info, err = readBuildInfo(data); err != nil {
 		return nil, ErrNotGo
 	}
-	img.goVer = info.GoVersion
-	for _, s := range info.Settings {
+	img.goVer = img.info.GoVersion
+	for _, s := range img.info.Settings {
 		img.race = img.race || s.Key == "-race" && s.Value == "true"
 		img.library = img.library || s.Key == "-buildmode" && s.Value != "exe" && s.Value != "pie"
 	}
@@ -95,6 +91,16 @@ func openImage(data []byte) (img *image, err error) {
 	return img, nil
 }
 
+// readBuildInfo reads what go build notes about a program.
+func readBuildInfo(data []byte) (info *buildinfo.BuildInfo, err error) {
+	defer func() { // it reads by debug/elf, which documents that it is not hardened against hostile input
+		if r := recover(); r != nil {
+			info, err = nil, fmt.Errorf("%w: %v", ErrNotGo, r)
+		}
+	}()
+	return buildinfo.Read(bytes.NewReader(data))
+}
+
 // readRelocations notes what the dynamic loader will store: in a position independent
 // executable every pointer in data is zero in the file.
 func (img *image) readRelocations() error {
@@ -104,7 +110,7 @@ func (img *image) readRelocations() error {
 			continue
 		}
 		if s.Offset > uint64(len(img.data)) || s.Size > uint64(len(img.data))-s.Offset {
-			return fmt.Errorf("%w: section %s reaches past the end of the file", ErrLayout, s.Name)
+			return fmt.Errorf("%w: section %s reaches past the end of the file", ErrLayout, img.elf.Name(&s))
 		}
 		entries := img.data[s.Offset : s.Offset+s.Size]
 		for ; len(entries) >= 24; entries = entries[24:] {
@@ -120,8 +126,8 @@ func (img *image) readRelocations() error {
 func (img *image) at(addr uint64, n uint64) []byte {
 	for i := range img.loads {
 		p := &img.loads[i]
-		if addr >= p.Vaddr && addr-p.Vaddr < p.Filesz && n <= p.Filesz-(addr-p.Vaddr) {
-			off := p.Off + (addr - p.Vaddr)
+		if addr >= p.Addr && addr-p.Addr < p.FileSize && n <= p.FileSize-(addr-p.Addr) {
+			off := p.Offset + (addr - p.Addr)
 			return img.data[off : off+n : off+n]
 		}
 	}
@@ -129,9 +135,9 @@ func (img *image) at(addr uint64, n uint64) []byte {
 }
 
 // segment returns the segment that holds addr, nil for none.
-func (img *image) segment(addr uint64) *elf.ProgHeader {
+func (img *image) segment(addr uint64) *elffile.Segment {
 	for i := range img.loads {
-		if p := &img.loads[i]; addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
+		if p := &img.loads[i]; addr >= p.Addr && addr-p.Addr < p.FileSize {
 			return p
 		}
 	}
@@ -225,14 +231,14 @@ func (img *image) scanData(magic []byte, found func(addr uint64)) {
 		if p.Flags&elf.PF_W == 0 {
 			continue
 		}
-		seg := img.data[p.Off : p.Off+p.Filesz]
+		seg := img.data[p.Offset : p.Offset+p.FileSize]
 		for at := 0; ; at++ {
 			i := bytes.Index(seg[at:], magic)
 			if i < 0 {
 				break
 			}
 			at += i
-			if addr := p.Vaddr + uint64(at); addr%8 == 0 {
+			if addr := p.Addr + uint64(at); addr%8 == 0 {
 				found(addr)
 			}
 		}
@@ -241,7 +247,7 @@ func (img *image) scanData(magic []byte, found func(addr uint64)) {
 
 // Reasons for which link refuses a file. Errors wrap one of them.
 var (
-	ErrNotELF        = errors.New("not an ELF file")
+	ErrNotELF        = elffile.ErrNotELF
 	ErrNotGo         = errors.New("not a Go program")
 	ErrNotExecutable = errors.New("not an executable")
 	ErrArchitecture  = errors.New("link knows x86-64 files only")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/schema"
 )
@@ -76,17 +77,7 @@ func linkFile(path, out string, o Options) (*Report, error) {
 	if real, err := filepath.EvalSymlinks(out); err == nil {
 		out = real
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: it is not a regular file", ErrNotELF)
-	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d are read", ErrLayout, info.Size(), int64(maxFile))
-	}
-	data, err := os.ReadFile(path)
+	data, info, err := elffile.ReadFile(path, maxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/internal/markerabi"
@@ -181,7 +182,7 @@ func TestLinkTypes(t *testing.T) {
 	needLinux(t)
 	want := map[string]string{
 		"tricky:direct": "int32", "tricky:pointed": "int64", "tricky:first": "int8 string",
-		"tricky:second": "uint16 float64", "tricky:generic": "uint32",
+		"tricky:second": "uint16 float64", "tricky:generic": "uint32", "tricky:took": "time.Duration time.Duration main.delay",
 	}
 	configs := []gobuild.Config{{}, {Go: gobuild.Versions[0], PIE: true, Strip: true}}
 	if !testing.Short() {
@@ -197,6 +198,9 @@ func TestLinkTypes(t *testing.T) {
 				var types []string
 				for _, f := range m.Fields {
 					types = append(types, f.Type)
+				}
+				if m.Name == "tricky:took" && (m.Fields[0].Kind != event.Duration || m.Fields[1].Kind != event.Int64 || m.Fields[2].Kind != event.Int64) {
+					t.Errorf("%s has kinds %v, %v and %v", m.Name, m.Fields[0].Kind, m.Fields[1].Kind, m.Fields[2].Kind)
 				}
 				if got := strings.Join(types, " "); want[m.Name] != "" && got != want[m.Name] {
 					t.Errorf("%s has types %q, want %q", m.Name, got, want[m.Name])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
 )
@@ -14,7 +15,7 @@ const maxOperands = 12
 
 // operands returns a note's argument text: where each field lies in the record that RAX
 // points to. A string or slice is two operands, pointer and length; a float is its bits.
-func operands(fields []schema.Field) string {
+func operands(fields []event.Field) string {
 	var ops []string
 	for _, f := range fields {
 		switch {

@@ -125,11 +125,11 @@ func loaded(t *testing.T, path string) (all []byte) {
 		t.Fatal(err)
 	}
 	for _, p := range img.loads {
-		if p.Off == 0 { // begins with the ELF header, which points to the sections
-			all = append(all, data[ehdrSize:p.Filesz]...)
+		if p.Offset == 0 { // begins with the ELF header, which points to the sections
+			all = append(all, data[ehdrSize:p.FileSize]...)
 			continue
 		}
-		all = append(all, data[p.Off:p.Off+p.Filesz]...)
+		all = append(all, data[p.Offset:p.Offset+p.FileSize]...)
 	}
 	return all
 }

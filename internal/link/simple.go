@@ -1,9 +1,7 @@
 package link
 
 import (
-	"bytes"
 	"cmp"
-	"debug/buildinfo"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -44,19 +42,15 @@ func (img *image) simple(t *table, o Options, base int64) (*simples, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := buildinfo.Read(bytes.NewReader(img.data))
-	if err != nil {
-		return nil, ErrNotGo
-	}
-	uses := info.Main.Path == module
-	for _, d := range info.Deps {
+	uses := img.info.Main.Path == module
+	for _, d := range img.info.Deps {
 		uses = uses || d.Path == module
 	}
 	if !uses {
 		return nil, nil
 	}
 	s := new(simples)
-	result, err := img.findSimple(gosource.New(info, gosource.Options{Dirs: o.Sources, Work: ".", Overlay: o.Overlay, Built: o.Built}), s)
+	result, err := img.findSimple(gosource.New(img.info, gosource.Options{Dirs: o.Sources, Work: ".", Overlay: o.Overlay, Built: o.Built}), s)
 	switch {
 	case err != nil && old != nil:
 		// The code is what it was, so what an earlier link found holds.

@@ -1,7 +1,6 @@
 package link
 
 import (
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,7 +19,7 @@ const maxSources = 1 << 18
 // findSimple reads the sources that the debugging information names, as far as they import
 // package simple, and finds their markers in the code.
 func (img *image) findSimple(sources *gosource.Finder, s *simples) (result *simpleplace.Result, err error) {
-	defer func() { // neither debug/elf nor debug/dwarf is hardened
+	defer func() { // debug/dwarf is not hardened
 		if r := recover(); r != nil {
 			result, err = nil, fmt.Errorf("%w: its debugging information: %v", ErrLayout, r)
 		}
@@ -152,15 +151,6 @@ func openUnits(debug *debuginfo.File) (*simpleplace.Units, error) {
 // debugInfo returns the debugging information, for the caller to close: what was compressed is in memory outside of the collector's
 // heap, of which nothing may be looked at then.
 func (img *image) debugInfo() (*debuginfo.File, error) {
-	var inflated uint64
-	for _, s := range img.elf.Sections {
-		if !strings.HasPrefix(s.Name, ".debug_") && !strings.HasPrefix(s.Name, ".zdebug_") || s.Type == elf.SHT_NOBITS {
-			continue
-		}
-		if inflated += s.Size; s.Size > maxDebug || inflated > maxDebug {
-			return nil, fmt.Errorf("%w: more than %d bytes of debugging information", ErrLayout, int64(maxDebug))
-		}
-	}
 	f, err := debuginfo.Read(img.elf)
 	switch {
 	case errors.Is(err, debuginfo.ErrNone):

@@ -106,6 +106,9 @@ func (img *image) basicType(t uint64) argument {
 		}
 	}
 	a := argument{kind: k, typeName: img.typeName(t)}
+	if k == event.Int64 && img.packageOf(t) == "time" { // others may have the same name
+		a.kind = event.KindOfType(k, a.typeName)
+	}
 	if a.typeName == "" {
 		a.typeName = k.String()
 	}
@@ -118,8 +121,28 @@ func (img *image) typeName(t uint64) string {
 	if b == nil {
 		return ""
 	}
-	at := img.anchor.types + uint64(le.Uint32(b[typeStr:]))
-	// abi.Name: a byte of flags, the length as a varint, the text.
+	text := img.name(img.anchor.types + uint64(le.Uint32(b[typeStr:])))
+	if b[typeFlags]&extraStar != 0 {
+		return strings.TrimPrefix(text, "*")
+	}
+	return text
+}
+
+// packageOf returns the import path of the package that declares the basic type at t, "" for none.
+func (img *image) packageOf(t uint64) string {
+	b := img.at(t, typeSize+4)
+	if b == nil || b[typeFlags]&uncommon == 0 {
+		return ""
+	}
+	path := le.Uint32(b[typeSize:]) // abi.UncommonType: it follows an abi.Type of a basic kind at once
+	if path == 0 {
+		return ""
+	}
+	return img.name(img.anchor.types + uint64(path))
+}
+
+// name reads an abi.Name: a byte of flags, the length as a varint, the text.
+func (img *image) name(at uint64) string {
 	head := img.at(at, 3)
 	if head == nil {
 		return ""
@@ -128,12 +151,5 @@ func (img *image) typeName(t uint64) string {
 	if w <= 0 || n > 1000 {
 		return ""
 	}
-	text := img.at(at+1+uint64(w), n)
-	if text == nil {
-		return ""
-	}
-	if b[typeFlags]&extraStar != 0 {
-		return strings.TrimPrefix(string(text), "*")
-	}
-	return string(text)
+	return string(img.at(at+1+uint64(w), n))
 }

@@ -2,23 +2,53 @@ package link
 
 import (
 	"bytes"
-	"os"
+	"debug/elf"
+	"encoding/binary"
+
+	"github.com/waymark-trace/waymark/internal/elffile"
+	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
-// maxUnlinked bounds what Unlinked reads, in bytes: somebody waits for something else.
-const maxUnlinked = 512 << 20
+// maxUnlinked bounds the data that Unlinked searches, in bytes: a Go program has some megabytes.
+const maxUnlinked = 64 << 20
 
-// Unlinked reports whether the executable at path has markers that no tracer sees until it is
-// linked.
+// Unlinked reports whether the executable at path has a marker without a stub, which no tracer sees
+// until it is linked. It searches the program's writable data and reads nothing else. Simple markers
+// are in the source alone, so it knows nothing about them.
 func Unlinked(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxUnlinked {
-		return false
-	}
-	data, err := os.ReadFile(path)
+	im, err := elffile.Open(path)
 	if err != nil {
 		return false
 	}
-	linked, _, err := Link(data)
-	return err == nil && !bytes.Equal(linked, data)
+	defer im.Close()
+	if _, known := architectures[im.Machine]; !known || im.Class != elf.ELFCLASS64 || im.Order != binary.LittleEndian {
+		return false
+	}
+	var magic [16]byte
+	le.PutUint64(magic[:], markerabi.MarkerMagic0)
+	le.PutUint64(magic[8:], markerabi.MarkerMagic1)
+	for _, s := range im.Segments {
+		if s.Type != elf.PT_LOAD || s.Flags&elf.PF_W == 0 || s.FileSize > maxUnlinked {
+			continue
+		}
+		data, err := im.Bytes(s.Offset, s.FileSize)
+		if err != nil {
+			return false
+		}
+		for at := 0; ; at++ {
+			i := bytes.Index(data[at:], magic[:])
+			if i < 0 {
+				break
+			}
+			at += i
+			marker := at - markerabi.OffMagic
+			if (s.Addr+uint64(at))%8 != 0 || marker < 0 || marker+markerabi.HeaderSize > len(data) {
+				continue
+			}
+			if le.Uint64(data[marker+markerabi.OffStub:]) == 0 {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -91,7 +91,7 @@ func (img *image) unlinkedSize(t *table) int64 {
 		}
 	}
 	for _, p := range img.loads {
-		if p.Off+p.Filesz > uint64(base) {
+		if p.Offset+p.FileSize > uint64(base) {
 			return now
 		}
 	}
@@ -128,10 +128,10 @@ func (img *image) baseSize(t *table) int64 {
 
 func (img *image) fileOffset(addr, n uint64) (uint64, bool) {
 	p := img.segment(addr)
-	if p == nil || p.Filesz-(addr-p.Vaddr) < n {
+	if p == nil || p.FileSize-(addr-p.Addr) < n {
 		return 0, false
 	}
-	return p.Off + (addr - p.Vaddr), true
+	return p.Offset + (addr - p.Addr), true
 }
 
 // addBase adds the header of .stapsdt.base and returns its address. perf takes the distance

@@ -14,8 +14,6 @@ type instruction struct {
 	loads   uint64 // an address that it computes: of a table of jumps, it may be
 	prefix  byte   // one of those that the kernel takes no probe on, 0 for none
 	code    []byte // of short ones
-	writes  uint32 // general registers, see Ways
-	loaded  loaded
 }
 
 // decode reads the instruction at an address; size is 0 for what is none.
@@ -30,11 +28,11 @@ func decode(code []byte, address uint64) instruction {
 	inst, err := x86asm.Decode(padded[:], 64)
 	if err != nil || skip+inst.Len > len(code) {
 		in.size = otherLength(code)
-		in.code, in.writes = code[:in.size], allRegisters
+		in.code = code[:in.size]
 		return in
 	}
 	inst.Len += skip
-	in.size, in.code, in.writes, in.loaded = inst.Len, code[:inst.Len], writes(&inst), loads(&inst)
+	in.size, in.code = inst.Len, code[:inst.Len]
 	next := address + uint64(inst.Len)
 	rel, isRel := inst.Args[0].(x86asm.Rel)
 	switch {

@@ -144,8 +144,6 @@ func (fl *flow) ways(address uint64) int {
 	return ways
 }
 
-func (fl *flow) isJoin(address uint64) bool { return fl.ways(address) > 1 }
-
 // bypasses reports which of some jumps are reached from the function's entries without passing
 // an address.
 func (fl *flow) bypasses(address uint64, jumps []uint64) []uint64 {

@@ -4,7 +4,6 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
@@ -13,10 +12,7 @@ import (
 // function judges the candidates in one function.
 func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared *declarations, candidates []candidate) {
 	lines := rows{table}
-	known := map[functionLine]*beginnings{}
-	var inlined instances
 	var fl *flow
-	var ways *Ways
 	var failed error
 	for i := range candidates {
 		c := &candidates[i]
@@ -31,7 +27,7 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 		if fl == nil && failed == nil {
 			fl, failed = readFlow(s.f, fn)
 		}
-		p := Place{Address: c.address, Marker: c.address, Views: noViews, Code: fn.At(c.address)}
+		p := Place{Address: c.address, At: debuginfo.PositionOf(c.address), Code: fn.At(c.address)}
 		err := failed
 		switch {
 		case err != nil:
@@ -47,30 +43,7 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 			p.Scope = s.scope(p.Code, declared, c)
 		}
 		if p.Scope != nil && !c.mark.Proven {
-			p.Join, p.Own = fl.isJoin(c.address), c.size > 0
-			p.Views, p.NoScope = lines.views(c, candidates)
-			if inlined == nil {
-				inlined = instancesOf(fn)
-			}
-			if !p.Own && inlined.other(s.f, p.Scope.Function(), c.address, p.Views[0]) {
-				p.NoScope = errInstance
-			}
-			if own := p.Scope.Function(); own.OptimizedByGCC() {
-				if ways == nil {
-					ways = fl.everyWay()
-				}
-				p.Ways = ways
-				key := functionLine{own, c.mark.Line}
-				if known[key] == nil {
-					known[key] = beginningsOf(fl, own, table, c, declared.sources(own, c.file), len(candidates))
-				}
-				if p.Again = known[key].again(c, p.Views, len(c.mark.At)); p.Again && c.size == 0 && p.Join {
-					err = errAgain
-				}
-			} else {
-				at := judge{fl, fn, table, *c}
-				p.Ahead, p.Counters = at.ahead(len(candidates)), at.counters(len(candidates))
-			}
+			p.At.Views, p.NoScope = lines.views(c, candidates)
 		}
 		if err != nil {
 			c.out.Refused = append(c.out.Refused, Refusal{c.address, p.Code, s.scope(p.Code, declared, c), err})
@@ -90,8 +63,6 @@ func (s *search) function(fn *debuginfo.Scope, table *debuginfo.Lines, declared 
 		c.out.Places = append(c.out.Places, p)
 	}
 }
-
-var errAgain = errors.New("its function may begin again without a call, and then not all that leads there need pass the marker")
 
 var errNoScope = errors.New("of the marker's function nothing is left there that would have variables")
 
@@ -156,38 +127,6 @@ func (s *search) isIn(fn *debuginfo.Scope, declared *declarations, c *candidate)
 		}
 	}
 	return true
-}
-
-// functionLine is what beginnings are known of.
-type functionLine struct {
-	function *debuginfo.Scope
-	line     int
-}
-
-// extent returns the lines of a function's source: from its own to that of the next one; none when it is in another file.
-func (d *declarations) extent(fn *debuginfo.Scope, file string) [2]int64 {
-	at, ok := d.of(fn)
-	if !ok || at.file != file {
-		return [2]int64{}
-	}
-	end := int64(math.MaxInt64)
-	for next := range d.set {
-		if next.file == at.file && next.line > at.line {
-			end = min(end, next.line)
-		}
-	}
-	return [2]int64{at.line, end}
-}
-
-// sources returns the lines of a function, and of those that it is inlined into.
-func (d *declarations) sources(fn *debuginfo.Scope, file string) [][2]int64 {
-	all := [][2]int64{d.extent(fn, file)}
-	for around := fn.Parent; around != nil; around = around.Parent {
-		if around == around.Function() {
-			all = append(all, d.extent(around, file))
-		}
-	}
-	return all
 }
 
 // isInstruction reports what is wrong with an address that is said to be an instruction's.

@@ -74,7 +74,7 @@ func FuzzFind(f *testing.F) {
 					continue
 				}
 				_ = debuginfo.Guard(func() error {
-					fr := variable.At(info, p.Scope, variable.Point{Address: p.Marker, Views: p.Views, Probe: p.Address, Line: marks[i].Line, Again: p.Again, Join: p.Join, Own: p.Own, Ahead: p.Ahead, Counters: p.Counters, Ways: p.Ways})
+					fr := variable.At(info, p.Scope, variable.Point{Position: p.At, Probe: p.Address, Line: marks[i].Line})
 					for _, v := range append(fr.InScope(), fr.Lookup("p->next->tag"), fr.Lookup("*p"), fr.Lookup("sum")) {
 						for _, r := range v.Readings(0) {
 							if r.Err == nil && r.Number == nil && r.Pointer == nil {

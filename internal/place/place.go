@@ -32,7 +32,6 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
-	"github.com/waymark-trace/waymark/internal/variable"
 )
 
 // Mark is a marker to find.
@@ -58,26 +57,9 @@ type Address struct {
 // Place is one instruction that stands for one copy of a mark. Several copies can have the same.
 type Place struct {
 	Address uint64 // of the instruction to probe
-	// Marker is the address of the marker itself: the same, or with nothing between that does anything.
-	Marker uint64
-	// Views are the first and the last of the statements at that address that are on the marker's line,
-	// as the line table counts them: -1 for ahead of all, NoView when that is not known.
-	Views [2]int
-	// Again says that the function may begin again without being entered: its parameters are
-	// not known to be what the debugging information says, see again.go.
-	Again bool
-	// Join says that there are several ways to Marker.
-	Join bool
-	// Own says that the instruction there is the marker's.
-	Own bool
-	// Ahead is what the instruction ahead of Marker does.
-	Ahead variable.Ahead
-	// Ways are those through the function, nil where they are not looked at: gcc's debugging information is held
-	// against them.
-	Ways variable.Ways
-	// Counters are the registers, as bits of DWARF's numbers, that a loop around it counts with in its own way: see counter.go.
-	Counters uint32
-	Cost     Cost
+	// At is where the marker itself is: the same address, or one with nothing between that does anything.
+	At   debuginfo.Position
+	Cost Cost
 	// Instruction is the code there.
 	Instruction []byte
 	// Code is the innermost scope that the instruction is in, nil when none is known.
@@ -86,9 +68,6 @@ type Place struct {
 	Scope   *debuginfo.Scope
 	NoScope error
 }
-
-// NoView is a view that is not known.
-const NoView = -2
 
 // Refusal is an instruction that a marker is at, and that is not its place.
 type Refusal struct {
@@ -110,8 +89,8 @@ func (x *Found) Function(f *debuginfo.File) string {
 	var scope *debuginfo.Scope
 	first := uint64(math.MaxUint64)
 	for _, p := range x.Places {
-		if p.Scope != nil && p.Marker <= first {
-			scope, first = p.Scope, p.Marker
+		if p.Scope != nil && p.At.Address <= first {
+			scope, first = p.Scope, p.At.Address
 		}
 	}
 	for _, r := range x.Refused {
@@ -227,18 +206,16 @@ func (j *judge) check() error {
 		return fmt.Errorf("there are %d ways to it, and not all need pass the marker: one is the jump at %#x%s", others, first[0], j.lineText(first[0]))
 	}
 	own := j.fn.At(j.address).Function()
-	var loops []uint64
 	for _, at := range jumps {
 		if slices.Contains(first, at) {
 			continue
 		}
-		loops = append(loops, at)
 		file, line := j.line(at)
-		if j.fn.At(at).Function() != own || file < 0 || j.lines.Names[file] != j.file || line >= j.mark.Line || j.beginsBehind(line) {
+		if j.fn.At(at).Function() != own || file < 0 || j.lines.Names[file] != j.file || line >= j.mark.Line {
 			return fmt.Errorf("a loop begins there, and the marker may stand before it: it goes on from %#x%s", at, j.lineText(at))
 		}
 	}
-	return j.afterCopy(loops)
+	return nil
 }
 
 // maxJumps bounds the jumps to one place that are looked at; compilers make few.

@@ -17,8 +17,6 @@ func tooMany(rows, candidates int) bool { return uint64(rows)*uint64(candidates)
 
 var errCopies = errors.New("several passes of the marker share this instruction, and it is not known which is which")
 
-var noViews = [2]int{NoView, NoView}
-
 // views returns which of the statements at its address a candidate is one of: a line has a row for
 // itself there, or several that follow each other. The copies of a marker at one address are in the
 // order of these.
@@ -77,7 +75,7 @@ func (t rows) views(c *candidate, all []candidate) ([2]int, error) {
 // several has variables of its own.
 func alone(copies int) ([2]int, error) {
 	if copies > 1 {
-		return noViews, errCopies
+		return debuginfo.NoViews, errCopies
 	}
-	return noViews, nil
+	return debuginfo.NoViews, nil
 }

@@ -23,17 +23,8 @@ type Recordable struct {
 	Declared func() (*Declaration, error)
 }
 
-// Declaration is what a point's arguments are.
-type Declaration struct{ Arguments []Argument }
-
-// Argument is one of them.
-type Argument struct {
-	Name, Type, Verb string
-	Kind             event.Kind
-	Offset           uintptr // where it lies in the struct of the arguments
-	// Unavailable says why it is not recorded, where Kind is Invalid.
-	Unavailable string
-}
+// Declaration describes the arguments of a point, whose offsets are those in the struct of them.
+type Declaration struct{ Fields []event.Field }
 
 // Offsets returns where each argument of a func lies in a struct of them, in this order.
 func Offsets(fn reflect.Type) []uintptr {

@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strconv"
+	"math"
 	"strings"
 )
 
@@ -49,7 +48,7 @@ const (
 // Maps returns what process pid maps, in order of address. Kernel threads and zombies map
 // nothing. It fails with fs.ErrPermission for processes of other users without CAP_SYS_PTRACE.
 func Maps(pid int) ([]Mapping, error) {
-	f, err := os.Open(path(pid, "maps"))
+	f, err := open(path(pid, "maps"))
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +58,15 @@ func Maps(pid int) ([]Mapping, error) {
 
 // ParseMaps reads the format of /proc/PID/maps, at most MaxMappings lines.
 func ParseMaps(r io.Reader) ([]Mapping, error) {
-	var all []Mapping
+	all := make([]Mapping, 0, 64)
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 0, 4096), maxLine)
 	for s.Scan() {
-		m, err := parseMapping(s.Bytes())
+		last := "" // a file is most often mapped several times in a row
+		if len(all) > 0 {
+			last = all[len(all)-1].Path
+		}
+		m, err := parseMapping(s.Bytes(), last)
 		if err != nil {
 			return all, fmt.Errorf("mapping %d: %w", len(all), err)
 		}
@@ -80,8 +83,8 @@ func ParseMaps(r io.Reader) ([]Mapping, error) {
 
 var errMapping = errors.New("not start-end perms offset major:minor inode path")
 
-// parseMapping reads one line, as show_map_vma in the kernel's fs/proc/task_mmu.c writes it.
-func parseMapping(line []byte) (Mapping, error) {
+// parseMapping reads one line after that of a path, as show_map_vma in the kernel's fs/proc/task_mmu.c writes it.
+func parseMapping(line []byte, last string) (Mapping, error) {
 	var m Mapping
 	var field [5][]byte
 	rest := line
@@ -100,8 +103,8 @@ func parseMapping(line []byte) (Mapping, error) {
 	}
 	var bad bool
 	number := func(b []byte, base, bits int) uint64 {
-		n, err := strconv.ParseUint(string(b), base, bits)
-		bad = bad || err != nil
+		n, ok := parseNumber(b, uint64(base), bits)
+		bad = bad || !ok
 		return n
 	}
 	m.Start, m.End = number(start, 16, 64), number(end, 16, 64)
@@ -113,13 +116,34 @@ func parseMapping(line []byte) (Mapping, error) {
 	}
 	m.Writable, m.Executable, m.Private = perms[1] == 'w', perms[2] == 'x', perms[3] == 'p'
 	// The kernel pads with blanks in front of the path; a path itself begins with / or [.
-	name := strings.TrimLeft(string(rest), " ")
+	rest = bytes.TrimLeft(rest, " ")
+	if string(rest) == last && !bytes.HasSuffix(rest, []byte(" (deleted)")) {
+		m.Path = last
+		return m, nil
+	}
+	name := string(rest)
 	// A file may really be called "x (deleted)": only the kernel knows, and map_files tells.
 	name, m.Deleted = strings.CutSuffix(name, " (deleted)")
 	// Newline is the one byte that is escaped, and a backslash is not: a name that holds
 	// the four characters \012 cannot be told from one with a newline.
 	m.Path = strings.ReplaceAll(name, `\012`, "\n")
 	return m, nil
+}
+
+// parseNumber reads an unsigned number of so many bits in base 10 or 16: a process has hundreds of lines with
+// seven of them each, of which strconv would want strings.
+func parseNumber(b []byte, base uint64, bits int) (n uint64, ok bool) {
+	for _, c := range b {
+		digit := uint64(c - '0')
+		if c >= 'a' {
+			digit = uint64(c-'a') + 10
+		}
+		if digit >= base || c < '0' || n > (math.MaxUint64-digit)/base {
+			return 0, false
+		}
+		n = n*base + digit
+	}
+	return n, len(b) > 0 && (bits == 64 || n>>bits == 0)
 }
 
 // Address returns where offset of file is in memory, and whether some mapping holds it.

@@ -23,7 +23,7 @@ func Gone(err error) bool {
 const maxFile = 64 << 10
 
 func read(pid int, name string) (string, error) {
-	f, err := os.Open(path(pid, name))
+	f, err := open(path(pid, name))
 	if err != nil {
 		return "", err
 	}

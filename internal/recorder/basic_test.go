@@ -55,7 +55,7 @@ func TestRecord(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Log(rec.Event.Name, rec.Number, rec.Monotonic, rec.Goroutine, v)
+			t.Log(rec.Event.FullName(), rec.Number, rec.Monotonic, rec.Goroutine, v)
 			n++
 		}
 	}

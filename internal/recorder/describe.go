@@ -75,18 +75,17 @@ func (s *Session) newPlan(m *point.Recordable) (*plan, error) {
 // eventOf describes a point's events, in which values lie as in a struct of those that are recorded, and returns where
 // each comes from.
 func eventOf(m *point.Recordable, d *point.Declaration) (e *ring.Event, from []uintptr) {
-	e = &ring.Event{Name: m.Name, Format: m.Format}
+	e = &ring.Event{Point: ring.Declared(m.Name, m.Format)}
 	at := 0
-	for _, a := range d.Arguments {
-		f := ring.Field{Name: a.Name, Type: a.Type, Verb: a.Verb, Kind: a.Kind, Unavailable: a.Unavailable}
-		if a.Kind != event.Invalid {
-			align := alignOf(a.Kind)
+	for _, f := range d.Fields {
+		from = append(from, uintptr(f.Offset))
+		if f.Kind != event.Invalid {
+			align := alignOf(f.Kind)
 			at = (at + align - 1) &^ (align - 1)
-			f.Size = ring.SizeOf(a.Kind, int(word))
 		}
 		f.Offset = at
 		at += f.Size
-		e.Fields, from = append(e.Fields, f), append(from, a.Offset)
+		e.Fields = append(e.Fields, f)
 	}
 	e.Size = (at + 7) &^ 7
 	return e, from

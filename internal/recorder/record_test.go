@@ -6,7 +6,9 @@ import (
 	"sort"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/recorder"
@@ -18,6 +20,7 @@ var (
 	filtered  = marker.New3[int, string, bool]("recfilter:all", "n %d path %s ok %t")
 	unlearned = marker.New1[string]("reclate:late", "text %s")
 	sized     = marker.New4[int32, uint8, string, []byte]("recsize:all", "n %d b %d s %s x %x")
+	took      = marker.New2[int8, time.Duration]("rectook:all", "n %d took %s")
 	odd       = marker.New3[int32, int16, uint8]("recodd:all", "a %d b %d c %d")
 )
 
@@ -33,7 +36,7 @@ func start(t *testing.T, o recorder.Options) *recorder.Session {
 }
 
 // events ends the session and returns what it has recorded, in order of time.
-func events(t *testing.T, s *recorder.Session) (all []ring.Record, values [][]ring.Value) {
+func events(t *testing.T, s *recorder.Session) (all []ring.Record, values [][]event.Value) {
 	t.Helper()
 	r, err := s.File().Reader()
 	if err != nil {
@@ -54,7 +57,9 @@ func events(t *testing.T, s *recorder.Session) (all []ring.Record, values [][]ri
 				t.Fatal(err)
 			}
 			for i := range v {
-				v[i].Text = append([]byte(nil), v[i].Text...)
+				if v[i].Kind().HasLength() {
+					v[i] = event.Text(v[i].Kind(), slices.Clone(v[i].Bytes()), v[i].Len())
+				}
 			}
 			// A goroutine may have gone from one P, and ring, to another.
 			at := sort.Search(len(all), func(i int) bool { return all[i].Monotonic > rec.Monotonic })
@@ -152,15 +157,37 @@ func TestValues(t *testing.T) {
 	}
 	for i, v := range values {
 		n := i / 2
-		if int32(v[0].Bits) != int32(-n) || len(v) == 3 && (int64(v[1].Bits) != int64(-n) || v[2].Bits != uint64(n)) {
+		if int32(v[0].Bits()) != int32(-n) || len(v) == 3 && (int64(v[1].Bits()) != int64(-n) || v[2].Bits() != uint64(n)) {
 			t.Errorf("event %d: %+v", i, v)
 		}
-		if len(v) == 4 && (string(v[2].Text) != strings.Repeat("s", min(n, 10)) || v[2].Len != n || string(v[3].Text) != strings.Repeat("b", min(n/2, 10)) || v[3].Len != n/2) {
+		if len(v) == 4 && (string(v[2].Bytes()) != strings.Repeat("s", min(n, 10)) || v[2].Len() != n || string(v[3].Bytes()) != strings.Repeat("b", min(n/2, 10)) || v[3].Len() != n/2) {
 			t.Errorf("event %d: %+v", i, v)
 		}
 	}
 	if st := s.Stats(); st.Truncated != 29 { // n from 11 to 39
 		t.Errorf("%d events are said to be cut", st.Truncated)
+	}
+}
+
+// A duration is recorded as one, and a condition compares it with others.
+func TestDuration(t *testing.T) {
+	s := start(t, recorder.Options{Patterns: []string{"rectook:*", "rectypedtook:*"}, Where: "took > 3ms && took != 2h45m"})
+	for n := range 10 {
+		took.Mark(int8(n), time.Duration(n)*time.Millisecond)
+	}
+	took.Mark(11, 165*time.Minute)
+	typedTook.Trace(9, -time.Millisecond)
+	typedTook.Trace(10, time.Hour)
+	all, values := events(t, s)
+	if len(all) != 7 || s.Stats().Filtered != 6 {
+		t.Fatalf("%d events, %+v", len(all), s.Stats())
+	}
+	for i, v := range values {
+		want := []string{"4ms", "5ms", "6ms", "7ms", "8ms", "9ms", "1h0m0s"}[i]
+		f := &all[i].Event.Fields[1]
+		if got := string(f.AppendText(nil, &v[1])); got != want || f.Kind != event.Duration || v[1].Kind() != event.Duration {
+			t.Errorf("event %d: %s, want %s; %+v", i, got, want, f)
+		}
 	}
 }
 

@@ -264,7 +264,7 @@ func (pl *plan) lose() {
 // alignOf returns what a struct aligns a value of a kind to on this platform.
 func alignOf(k event.Kind) int {
 	switch k {
-	case event.Int64, event.Uint64:
+	case event.Int64, event.Uint64, event.Duration:
 		var v struct {
 			_ byte
 			n int64
@@ -279,5 +279,5 @@ func alignOf(k event.Kind) int {
 	case event.String, event.Bytes:
 		return int(word)
 	}
-	return ring.SizeOf(k, int(word))
+	return k.SizeIn(int(word))
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
@@ -25,6 +26,7 @@ type (
 var (
 	typed      = tracepoint.New8[uint8, pair, string, error, level, [3]byte, []byte, *pair]("rectyped:mixed", "octet", "pair", "text", "err", "level", "array", "blob", "at")
 	typedLate  = tracepoint.New2[pair, int]("rectypedlate:all", "pair", "n")
+	typedTook  = tracepoint.New2[int8, time.Duration]("rectypedtook:all", "n", "took")
 	typedStorm = tracepoint.New2[*pair, int]("rectypedstorm:all")
 	typedNames = tracepoint.New2[int, int]("rectypedwrong:all", "n") //waymark:ignore a wrong name is what is tested
 	typedBad   = tracepoint.New2[int, int]("rectypedsome:bad", "n")  //waymark:ignore a wrong name is what is tested
@@ -65,8 +67,8 @@ func TestTracepoint(t *testing.T) {
 	}
 	address := fmt.Sprintf("%p", at)
 	for n, v := range values {
-		if len(v) != 8 || v[0].Bits != uint64(n) || string(v[2].Text) != strings.Repeat("s", min(n, 10)) || v[2].Len != n || int64(v[4].Bits) != int64(-n) ||
-			string(v[6].Text) != strings.Repeat("b", min(n/2, 10)) || v[6].Len != n/2 || fmt.Sprintf("%#x", v[7].Bits) != address {
+		if len(v) != 8 || v[0].Bits() != uint64(n) || string(v[2].Bytes()) != strings.Repeat("s", min(n, 10)) || v[2].Len() != n || int64(v[4].Bits()) != int64(-n) ||
+			string(v[6].Bytes()) != strings.Repeat("b", min(n/2, 10)) || v[6].Len() != n/2 || fmt.Sprintf("%#x", v[7].Bits()) != address {
 			t.Errorf("event %d: %+v", n, v)
 		}
 	}
@@ -101,7 +103,7 @@ func TestTracepointFilter(t *testing.T) {
 		typedLate.Trace(p, n)
 	}
 	_, values := events(t, s)
-	if st := s.Stats(); len(values) != 3 || values[0][1].Bits != 7 || st.Filtered != 7 {
+	if st := s.Stats(); len(values) != 3 || values[0][1].Bits() != 7 || st.Filtered != 7 {
 		t.Errorf("%d events, %+v", len(values), st)
 	}
 	if _, err := recorder.Start(recorder.Options{Patterns: []string{"rectypedwrong:*"}, Where: "n == 1"}); err == nil || !strings.Contains(err.Error(), `tracepoint rectypedwrong:all: tracepoint "rectypedwrong:all": it names 1 of 2`) {
@@ -121,7 +123,7 @@ func TestTracepointWrong(t *testing.T) {
 		typedGood.Trace(1)
 		all, _ := events(t, s)
 		st := s.Stats()
-		if len(all) != 1 || all[0].Event.Name != "rectypedsome:good" || st.Undescribed != 1 || st.Markers != 2 ||
+		if len(all) != 1 || all[0].Event.FullName() != "rectypedsome:good" || st.Undescribed != 1 || st.Markers != 2 ||
 			len(st.Problems) != 1 || !strings.Contains(st.Problems[0].Error(), "it names 1 of 2") {
 			t.Errorf("%q: %d events, %+v", where, len(all), st)
 		}

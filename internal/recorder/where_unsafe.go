@@ -67,7 +67,7 @@ func (s *Session) couldBind(m *point.Recordable) error {
 	}
 	e := &ring.Event{}
 	for _, n := range names {
-		e.Fields = append(e.Fields, ring.Field{Name: n})
+		e.Fields = append(e.Fields, event.Field{Name: n})
 	}
 	_, err = s.where.Bind(func(name string) (event.Kind, error) {
 		v, err := lookup(m, e, make([]uintptr, len(names)), name)
@@ -81,7 +81,7 @@ func (s *Session) couldBind(m *point.Recordable) error {
 
 // lookup resolves a name of a condition: a field, argN, or what every event has in the process.
 func lookup(m *point.Recordable, e *ring.Event, from []uintptr, name string) (variable, error) {
-	i := slices.IndexFunc(e.Fields, func(f ring.Field) bool { return f.Name == name })
+	i := slices.IndexFunc(e.Fields, func(f event.Field) bool { return f.Name == name })
 	if n, err := strconv.Atoi(strings.TrimPrefix(name, "arg")); i < 0 && err == nil && strings.HasPrefix(name, "arg") && n >= 1 && n <= len(e.Fields) {
 		i = n - 1
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"time"
 
@@ -12,19 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// File is a file and the reference counters in it.
-type File struct {
-	file     *os.File // of its own: flock is of an open file, not of a process
-	device   uint64
-	inode    uint64
-	counters []uint64 // offsets in the file
+// file is a file and a reference counter in it.
+type file struct {
+	file    *os.File // of its own: flock is of an open file, not of a process
+	device  uint64
+	inode   uint64
+	counter uint64 // offset in the file
 
 	same map[procfs.File]bool // which mapped files it is
 }
 
-// NewFile takes an open file, which stays the caller's.
-func NewFile(fd int, counters []uint64) (*File, error) {
-	f, err := os.Open("/proc/self/fd/" + strconv.Itoa(fd))
+// newFile opens a file again, which stays the caller's.
+func newFile(from *os.File, counter uint64) (*file, error) {
+	f, err := os.Open("/proc/self/fd/" + strconv.Itoa(int(from.Fd())))
 	if err != nil {
 		return nil, err
 	}
@@ -33,33 +32,18 @@ func NewFile(fd int, counters []uint64) (*File, error) {
 		f.Close()
 		return nil, err
 	}
-	counters = slices.Clone(counters)
-	slices.Sort(counters)
-	return &File{f, uint64(st.Dev), st.Ino, slices.Compact(counters), map[procfs.File]bool{}}, nil
+	return &file{f, uint64(st.Dev), st.Ino, counter, map[procfs.File]bool{}}, nil
 }
 
-// Close closes it.
-func (f *File) Close() error { return f.file.Close() }
+func (f *file) close() error { return f.file.Close() }
 
-// place is a counter in a process.
-type place struct {
-	file    *File
-	offset  uint64
-	address uint64
-}
-
-// places returns where mappings hold the file's counters. What counts as one is valid_ref_ctr_vma's
-// rule: private and writable.
-func (f *File) places(pid int, maps []procfs.Mapping) (all []place) {
+// addresses returns the addresses of the counter in a process: one for each private writable
+// mapping that holds it, which is the rule of valid_ref_ctr_vma.
+func (f *file) addresses(pid int, maps []procfs.Mapping) (all []uint64) {
 	for i := range maps {
 		m := &maps[i]
-		if !m.Writable || !m.Private || m.Inode != f.inode || !f.isMapped(pid, m) {
-			continue
-		}
-		for _, offset := range f.counters {
-			if m.Offset <= offset && offset-m.Offset < m.End-m.Start {
-				all = append(all, place{f, offset, m.Start + (offset - m.Offset)})
-			}
+		if m.Writable && m.Private && m.Inode == f.inode && f.isMapped(pid, m) && m.Offset <= f.counter && f.counter-m.Offset < m.End-m.Start {
+			all = append(all, m.Start+(f.counter-m.Offset))
 		}
 	}
 	return all
@@ -67,7 +51,7 @@ func (f *File) places(pid int, maps []procfs.Mapping) (all []place) {
 
 // isMapped reports whether a mapping of the inode's number is of this file. maps shows another device
 // than stat on overlayfs and btrfs, so it is asked of the mapping itself.
-func (f *File) isMapped(pid int, m *procfs.Mapping) bool {
+func (f *file) isMapped(pid int, m *procfs.Mapping) bool {
 	if is, known := f.same[m.File()]; known {
 		return is
 	}
@@ -80,14 +64,14 @@ func (f *File) isMapped(pid int, m *procfs.Mapping) bool {
 	return is
 }
 
-// patience is how long a lock is waited for. Ours are held for microseconds.
+// patience is how long lock waits. A repair holds the lock for microseconds.
 const patience = time.Second
 
-var errLocked = errors.New("somebody has locked the file (flock) for a second")
+var errLocked = errors.New("another process has locked the file (flock) for a second")
 
-// lock keeps other tracers of ours from changing the file's counters meanwhile. It is best
+// lock keeps other repairs from changing the file's counters meanwhile. It is best
 // effort: unlock must be called in any case.
-func (f *File) lock() error {
+func (f *file) lock() error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		err := unix.Flock(int(f.file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if err == nil {
@@ -102,4 +86,4 @@ func (f *File) lock() error {
 	}
 }
 
-func (f *File) unlock() { _ = unix.Flock(int(f.file.Fd()), unix.LOCK_UN) }
+func (f *file) unlock() { _ = unix.Flock(int(f.file.Fd()), unix.LOCK_UN) }

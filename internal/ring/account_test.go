@@ -36,9 +36,9 @@ func (l *ledger) add(i int, rec *ring.Record) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	writer, seq := uint32(v[0].Bits), v[1].Bits
-	if want := pad(seq); string(v[2].Text) != want {
-		l.t.Fatalf("ring %d: event %d of writer %d has text %q, want %q", i, seq, writer, v[2].Text, want)
+	writer, seq := uint32(v[0].Bits()), v[1].Bits()
+	if want := pad(seq); string(v[2].Bytes()) != want {
+		l.t.Fatalf("ring %d: event %d of writer %d has text %q, want %q", i, seq, writer, v[2].Bytes(), want)
 	}
 	if l.seen[writer] == nil {
 		l.seen[writer] = map[uint64]bool{}

@@ -66,11 +66,11 @@ func TestCrash(t *testing.T) {
 	ends := []string{"kill", "panic", "kill", "kill", "segv", "kill"}
 	// How often one hits the middle of an event is chance, and another on every machine: until it was often enough.
 	want := crashes / 4 // 50 of 200
-	total := 0
+	total, random := 0, peer.Random(t)
 	for i := 0; i < crashes || midEvent < want && i < 10*crashes; i++ {
 		total++
 		end, mode := ends[i%len(ends)], ring.Mode(i/len(ends)%2)
-		n := crash(t, path, end, mode)
+		n := crash(t, random, path, end, mode)
 		byKind[end+", "+mode.String()] += n
 		midEvent += n
 	}
@@ -81,7 +81,7 @@ func TestCrash(t *testing.T) {
 }
 
 // crash runs the target once and reports with 1 whether a writer was hit in the middle of an event.
-func crash(t *testing.T, path, end string, mode ring.Mode) (midEvent int) {
+func crash(t *testing.T, random *rand.Rand, path, end string, mode ring.Mode) (midEvent int) {
 	t.Helper()
 	dir := t.TempDir()
 	cmd := exec.Command(path, dir, end, strconv.Itoa(int(mode)), strconv.Itoa(crashWriters))
@@ -92,7 +92,7 @@ func crash(t *testing.T, path, end string, mode ring.Mode) (midEvent int) {
 	if _, err := target.Next(); err != nil {
 		t.Fatalf("the target did not begin: %v\n%s", err, &stderr)
 	}
-	time.Sleep(time.Duration(rand.Int64N(int64(20 * time.Millisecond))))
+	time.Sleep(time.Duration(random.Int64N(int64(20 * time.Millisecond))))
 	if end == "kill" {
 		cmd.Process.Kill()
 	} else {
@@ -136,7 +136,7 @@ func crash(t *testing.T, path, end string, mode ring.Mode) (midEvent int) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, seq, text := v[0].Bits, v[1].Bits, v[2].Text
+			w, seq, text := v[0].Bits(), v[1].Bits(), v[2].Bytes()
 			if rec.Number < next || w >= crashWriters || seen[w][seq] || !isText(text, seq) {
 				t.Fatalf("%s: ring %d: number %d (%d was next): event %d of writer %d, seen before: %t; %d bytes",
 					end, i, rec.Number, next, seq, w, seen[w][seq], len(text))

@@ -14,18 +14,31 @@ type cursor struct {
 	data     []byte
 	offset   uint64 // of data in the file
 
-	position uint64 // of what is read next
+	position uint64 // up to which records were returned
 	skip     uint64 // what is before it was read by an earlier reader
 	started  bool
-	batch    []byte // copied and not yet returned, from position on
+	batch    []byte // copied and not yet decoded
 	room     []byte // what batch is part of
+	limit    uint64 // the end of what was complete of the sub-buffer when batch was copied
 
-	context context // of the next record
-	events  uint64  // its number
-	missed  uint64  // records that were overwritten before they were read
-	last    int64   // time of the last record
-	failed  error
-	record  Record
+	least uint64 // how much of it has to be copied at least
+
+	heads   []Head  // of the records that were decoded last
+	space   []Head  // what heads is part of
+	bytes   []byte  // what they are in
+	start   uint64  // and its position
+	first   uint64  // the number of the first
+	next    int     // which is returned next
+	decoded uint64  // the position of batch
+	context context // of the record there
+	count   uint64  // its number
+	run     Run
+
+	events uint64 // records that were returned, and overwritten ones before them
+	missed uint64 // records that were overwritten before they were read
+	last   int64  // time of the last record
+	failed error
+	record Record
 }
 
 func (c *cursor) init(r *Reader, ring uint64) {
@@ -50,10 +63,14 @@ func (c *cursor) floor(g *geometry) uint64 {
 // is nothing for now.
 const attempts = 8
 
-// fill copies what is complete of one sub-buffer; false means that there is nothing for now. What
-// is asked for as it is keeps the sub-buffer's header, and is not copied where nobody writes it
-// until it is consumed.
-func (c *cursor) fill(r *Reader, asItIs bool) (bool, error) {
+// chunk is how much is copied at a time of a ring whose writer waits for its reader. The copy stays
+// in a processor's nearest cache until it is decoded.
+const chunk = 32 << 10
+
+// fill copies the next complete records of one sub-buffer, at least least bytes where there are as
+// many. It returns false if there is nothing new. asItIs keeps the sub-buffer's header, and copies
+// nothing that the writer leaves alone until it is consumed.
+func (c *cursor) fill(r *Reader, least uint64, asItIs bool) (bool, error) {
 	g := &r.g
 	if !c.started {
 		c.started = true
@@ -62,6 +79,7 @@ func (c *cursor) fill(r *Reader, asItIs bool) (bool, error) {
 			c.skip = atomic.LoadUint64(&c.given.position)
 			c.events = noEvents
 		}
+		c.decoded, c.count = c.position, c.events
 	}
 	for range attempts {
 		head := atomic.LoadUint64(&c.control.head)
@@ -69,36 +87,39 @@ func (c *cursor) fill(r *Reader, asItIs bool) (bool, error) {
 		switch {
 		case head%8 != 0 || head > 1<<62:
 			return false, r.errorf(c.said, "the end of what is written is said to be at 0x%x", head)
-		case head < c.position:
-			return false, r.errorf(c.said, "the end of what is written is said to be at 0x%x, before 0x%x, which was read", head, c.position)
+		case head < c.decoded:
+			return false, r.errorf(c.said, "the end of what is written is said to be at 0x%x, before 0x%x, which was read", head, c.decoded)
 		case floor%g.sub != 0:
 			return false, r.errorf(c.said, "the oldest sub-buffer is said to begin at 0x%x", floor)
 		case floor > head:
 			continue // the writer has gone round meanwhile
-		case c.position < floor:
-			c.position = floor
+		case c.decoded < floor:
+			c.decoded, c.position = floor, floor
 		}
-		if head == c.position {
+		if head == c.decoded {
 			return false, nil
 		}
-		start := c.position &^ (g.sub - 1)
+		start := c.decoded &^ (g.sub - 1)
 		if head-start > g.ringSize() {
 			continue
 		}
-		end := min(head, start+g.sub)
-		at := c.position & (g.ringSize() - 1)
-		c.batch = c.data[at : at+end-c.position]
+		c.limit = min(head, start+g.sub)
+		at, size := c.decoded&(g.ringSize()-1), c.limit-c.decoded
 		if asItIs && g.mode == Discard {
+			c.batch = c.data[at : at+size]
 			return true, nil
 		}
-		c.room = append(c.room[:0], c.batch...)
+		if g.mode == Discard {
+			size = min(size, max(least, chunk))
+		}
 		c.batch = nil
+		c.room = append(c.room[:0], c.data[at:at+size]...)
 		fence() // the copy comes before the look whether it was good
 		if c.floor(g) > start {
 			continue
 		}
 		c.batch = c.room
-		if c.position != start || asItIs {
+		if c.decoded != start || asItIs {
 			return true, nil
 		}
 		return true, c.enter(r, start)
@@ -117,23 +138,25 @@ func (c *cursor) enter(r *Reader, start uint64) error {
 	if h.position != start {
 		return r.errorf(c.at(), "the sub-buffer is that of position 0x%x, not 0x%x", h.position, start)
 	}
-	if c.events == noEvents {
-		c.events = h.events
+	if c.count == noEvents {
+		c.count = h.events
 	}
-	if h.events < c.events || h.events > 1<<62 {
-		return r.errorf(c.at(), "%d events are said to be before event %d", h.events, c.events)
+	if h.events < c.count || h.events > 1<<62 {
+		return r.errorf(c.at(), "%d events are said to be before event %d", h.events, c.count)
 	}
-	c.missed += h.events - c.events
-	c.events, c.context = h.events, h.context
+	c.missed += h.events - c.count
+	c.count, c.context = h.events, h.context
+	c.events = c.count
 	c.advance(subHeaderSize)
+	c.position = c.decoded
 	return nil
 }
 
-// advance goes on behind n bytes of the batch.
+// advance goes on after n bytes of the batch.
 func (c *cursor) advance(n uint64) {
 	c.batch = c.batch[n:]
-	c.position += n
+	c.decoded += n
 }
 
-// at is the offset in the file of what is read next.
-func (c *cursor) at() uint64 { return c.offset + c.position&uint64(len(c.data)-1) }
+// at is the offset in the file of what is decoded next.
+func (c *cursor) at() uint64 { return c.offset + c.decoded&uint64(len(c.data)-1) }

@@ -21,11 +21,11 @@ func sample(t testing.TB, mode Mode) []byte {
 		t.Skip(err) // a platform without files of rings
 	}
 	defer f.Close()
-	n, err := f.Define(&Event{Name: "a:b", Format: "n %d s %s", Size: 24, Fields: []Field{
+	n, err := f.Define(&Event{Size: 24, Point: event.Point{Provider: "a", Name: "b", Format: "n %d s %s", Fields: []event.Field{
 		{Name: "n", Type: "int64", Kind: event.Int64, Size: 8},
 		{Name: "any", Type: "interface {}", Unavailable: "an interface is not recorded", Offset: 8},
-		{Name: "s", Type: "string", Kind: event.String, Offset: 8, Size: SizeOf(event.String, wordSize)},
-	}})
+		{Name: "s", Type: "string", Kind: event.String, Offset: 8, Size: event.String.SizeIn(wordSize)},
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,6 +150,19 @@ func TestSample(t *testing.T) {
 		if events[0] != events[1] {
 			t.Errorf("%s: %d events in the file, %d in its copy", mode, events[0], events[1])
 		}
+	}
+}
+
+// A file that another version wrote is refused, with what to do about it.
+func TestOlderVersion(t *testing.T) {
+	text := sample(t, Discard)
+	binary.NativeEndian.PutUint32(text[8:], version-1)
+	path := filepath.Join(t.TempDir(), "old.ring")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readAll(t, path, false); err == nil || !strings.Contains(err.Error(), "old.ring: it has version 2, this waymark reads version 3: rebuild the program with this waymark and record again") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // a few bounded numbers.
 const (
 	magic   = 0x676e6972796177ff // "\xffwayring"
-	version = 2
+	version = 3
 
 	infoAt  = 4096
 	infoMax = 8192

@@ -88,7 +88,7 @@ func (r *Reader) understand(first []byte) error {
 	case h.magic != magic:
 		return fmt.Errorf("it does not begin as rings of this kind of machine do, but with %016x", h.magic)
 	case h.version != version:
-		return fmt.Errorf("it has version %d, this is version %d", h.version, version)
+		return fmt.Errorf("it has version %d, this waymark reads version %d: rebuild the program with this waymark and record again", h.version, version)
 	case h.info > infoMax:
 		return fmt.Errorf("a description of %d bytes", h.info)
 	case h.word != 4 && h.word != 8:

@@ -3,7 +3,6 @@ package ring
 import (
 	"cmp"
 	"io"
-	"math"
 	"sync/atomic"
 )
 
@@ -11,95 +10,9 @@ import (
 type Record struct {
 	Event     *Event
 	Number    uint64 // of the events of its ring, from 0, overwritten ones counted, lost ones not
-	Ticks     uint64
 	Monotonic int64  // nanoseconds of CLOCK_MONOTONIC; never less than that of the record before
 	Goroutine uint64 // its number, 0 when it is not known
 	Args      []byte // as Event says
-}
-
-// Next returns the next record of a ring, in the order in which they were written, and nil when
-// there is none for now. An error names the place; all records before it were returned, and none of the ring
-// will be.
-func (r *Reader) Next(ring int) (*Record, error) {
-	c := &r.cursors[ring]
-	for {
-		if len(c.batch) == 0 {
-			if c.failed != nil {
-				return nil, c.failed
-			}
-			more := false
-			c.failed = r.guard(func() (err error) {
-				more, err = c.fill(r, false)
-				return err
-			})
-			if c.failed != nil {
-				c.batch = nil
-				return nil, c.failed
-			}
-			if !more {
-				return nil, nil
-			}
-			r.tick()
-			continue
-		}
-		found, err := c.parse(r)
-		if err != nil {
-			c.failed, c.batch = err, nil
-			return nil, err
-		}
-		if found {
-			return &c.record, nil
-		}
-	}
-}
-
-// parse reads the first record of the batch. It reports false for what is none.
-func (c *cursor) parse(r *Reader) (bool, error) {
-	word := order.Uint64(c.batch) // the batch is a multiple of 8 bytes
-	size, number := word>>timeBits&0xffff*8, word>>48
-	if size == 0 || size > uint64(len(c.batch)) {
-		return false, r.errorf(c.at(), "a record of %d bytes, %d are left", size, len(c.batch))
-	}
-	if number >= uint64(len(r.events)) {
-		return false, c.parseOther(r, number, size)
-	}
-	e := r.events[number]
-	if size < RecordHeader+uint64(e.Size) {
-		return false, r.errorf(c.at(), "a record of %d bytes, of event %.80q, which has %d", size, e.Name, RecordHeader+e.Size)
-	}
-	rec := &c.record
-	rec.Event, rec.Number = e, c.events
-	rec.Ticks, rec.Goroutine = c.context.ticks+(word&math.MaxUint32), c.context.goroutine
-	rec.Args = c.batch[RecordHeader:size:size]
-	old := c.position < c.skip
-	c.events++
-	c.advance(size)
-	if old {
-		return false, nil
-	}
-	c.last = max(c.last, r.converter.Monotonic(rec.Ticks))
-	rec.Monotonic = c.last
-	return true, nil
-}
-
-// parseOther reads what is no event that was known by now.
-func (c *cursor) parseOther(r *Reader, number, size uint64) error {
-	switch {
-	case number == padding && size == 8: // all that is left, which was copied with it
-		c.advance(uint64(len(c.batch)))
-		return nil
-	case number == newContext && size == contextSize:
-		c.context = context{order.Uint64(c.batch[8:]), order.Uint64(c.batch[16:])}
-		c.advance(size)
-		return nil
-	}
-	if _, err := r.Events(); err != nil {
-		return err
-	}
-	if number >= uint64(len(r.events)) {
-		return r.errorf(c.at(), "event %d of %d, in a record of %d bytes", number, len(r.events), size)
-	}
-	return nil
 }
 
 // CopyTo writes what is complete of a ring to w as it is, sub-buffers' headers included, and goes on behind it: for who wants
@@ -111,7 +24,7 @@ func (r *Reader) CopyTo(ring int, w io.Writer) (written int64, err error) {
 		more := false
 		c.failed = r.guard(func() error {
 			var wrong error
-			if more, wrong = c.fill(r, true); wrong != nil || !more {
+			if more, wrong = c.fill(r, 0, true); wrong != nil || !more {
 				return wrong
 			}
 			var n int
@@ -123,6 +36,7 @@ func (r *Reader) CopyTo(ring int, w io.Writer) (written int64, err error) {
 			break
 		}
 		c.advance(uint64(len(c.batch)))
+		c.position = c.decoded
 	}
 	c.batch = nil
 	return written, cmp.Or(c.failed, err)
@@ -131,7 +45,7 @@ func (r *Reader) CopyTo(ring int, w io.Writer) (written int64, err error) {
 // Position returns how many bytes of a ring were read, by any reader.
 func (r *Reader) Position(ring int) uint64 { return r.cursors[ring].position }
 
-// Consume gives back the space of what Next returned of a ring. In a ring that discards, events
+// Consume gives back the space of the records that Next and Run returned of a ring. In a ring that discards, events
 // are lost until somebody does; where the file was opened for reading alone it does nothing.
 func (r *Reader) Consume(ring int) error {
 	c := &r.cursors[ring]
@@ -151,7 +65,7 @@ func (r *Reader) Consume(ring int) error {
 // Counts says how many events of a ring there were. Once nothing is written any more and all was read, an event
 // is one of Read by this reader or one before it, Full and Missed.
 type Counts struct {
-	Read      uint64 // returned by Next, of this reader and, in a ring that discards, of earlier ones
+	Read      uint64 // returned by Next and Run, of this reader and, in a ring that discards, of earlier ones
 	Full      uint64 // lost: there was no room
 	Missed    uint64 // lost: overwritten before they were read
 	Filtered  uint64 // kept out by a filter

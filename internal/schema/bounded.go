@@ -15,7 +15,7 @@ type (
 	// Markers is a list of markers, at most maxMarkers.
 	Markers []Marker
 	// Fields is a list of fields, at most as many as a marker has arguments.
-	Fields []Field
+	Fields []event.Field
 	// Sites is a list of sites.
 	Sites []Site
 	// Code is a list of pieces of code.
@@ -38,7 +38,7 @@ func (l *Markers) UnmarshalJSON(data []byte) (err error) {
 
 // UnmarshalJSON reads a list.
 func (l *Fields) UnmarshalJSON(data []byte) (err error) {
-	*l, err = readList(data, "fields", markerabi.MaxArity, (*Field).check)
+	*l, err = readList(data, "fields", markerabi.MaxArity, checkField)
 	return err
 }
 
@@ -86,13 +86,20 @@ func (m *Marker) check() error {
 	return nil
 }
 
-func (f *Field) check() error {
-	if f.Kind == event.Invalid {
+// checkField also sets the field's size, which the section leaves out.
+func checkField(f *event.Field) error {
+	size := f.Kind.Size()
+	switch {
+	case f.Kind == event.Invalid:
 		return fmt.Errorf("field %.40q has no kind", f.Name)
-	}
-	if f.Offset < 0 || f.Offset > maxRecord-f.Kind.Size() {
+	case f.Offset < 0 || f.Offset > maxRecord-size:
 		return fmt.Errorf("field %.40q at offset %d lies outside any record", f.Name, f.Offset)
+	case f.Size != 0 && f.Size != size:
+		return fmt.Errorf("field %.40q has %d bytes, its kind %d", f.Name, f.Size, size)
+	case f.Elem != event.Invalid || f.Names != nil || f.Unavailable != "":
+		return fmt.Errorf("field %.40q is none of a marker: it has elements, names of values or a reason", f.Name)
 	}
+	f.Size = size
 	return nil
 }
 

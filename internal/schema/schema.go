@@ -10,8 +10,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-
-	"github.com/waymark-trace/waymark/event"
 )
 
 // Section is the name of the ELF section. Its version is inside.
@@ -19,7 +17,7 @@ const Section = ".waymark.schema"
 
 // Version is the version of the document that this package writes. A reader accepts the
 // versions it knows and refuses others.
-const Version = 1
+const Version = 2
 
 // MaxSize bounds the section that a reader takes, in bytes. A thousand markers with a
 // hundred sites each need less.
@@ -44,24 +42,17 @@ type Marker struct {
 	Provider string `json:"provider"`
 	Name     string `json:"name"`
 	Format   string `json:"format"`
-	Fields   Fields `json:"fields"`
+	// Fields are the arguments. The value of one lies Offset bytes into the record that RAX points
+	// to at the stub, laid out as Go lays out a struct: a string is pointer and length, a slice
+	// pointer, length and capacity, 8 bytes each. The section leaves out the Size, which is the
+	// kind's. There are no elements, names of values or reasons.
+	Fields Fields `json:"fields"`
 	// Typed says that link knew the argument types; without it Fields is empty though the
 	// marker may have arguments.
 	Typed    bool   `json:"typed"`
 	Location uint64 `json:"location"` // the marker's stub: what its note points to
 	Counter  uint64 `json:"counter"`  // the kernel's half of its armed word
 	Sites    Sites  `json:"sites,omitempty"`
-}
-
-// Field is one argument. Its value lies Offset bytes into the record that RAX points to at
-// the stub, laid out as Go lays out a struct: a string is pointer and length, a slice
-// pointer, length and capacity, 8 bytes each.
-type Field struct {
-	Name   string     `json:"name"`
-	Type   string     `json:"type"` // as Go prints it: "int32", "http.Status"
-	Kind   event.Kind `json:"kind"`
-	Verb   string     `json:"verb,omitempty"` // the format's verb, "%x"
-	Offset int        `json:"offset"`
 }
 
 // Site is one machine-code location that tests the marker's armed word.
@@ -117,7 +108,7 @@ func Decode(data []byte) (*Document, error) {
 		return nil, fmt.Errorf("section %s: %w", Section, err)
 	}
 	if d.Version != Version {
-		return nil, fmt.Errorf("section %s: version %d, this waymark reads version %d", Section, d.Version, Version)
+		return nil, fmt.Errorf("section %s: version %d, this waymark reads version %d: build the program and link it again", Section, d.Version, Version)
 	}
 	return &d, nil
 }

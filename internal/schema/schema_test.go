@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 func example() *Document {
 	return &Document{Version: Version, Go: "go1.26.8", Goid: 152, BaseSize: 4711, Markers: Markers{
 		{Provider: "http", Name: "start", Format: "path %s n %d", Typed: true, Location: 0x4000, Counter: 0x5000,
-			Fields: Fields{{"path", "string", event.String, "%s", 0}, {"n", "main.status", event.Int32, "%d", 16}},
+			Fields: Fields{{Name: "path", Type: "string", Kind: event.String, Verb: "%s", Size: 16}, {Name: "n", Type: "main.status", Kind: event.Int32, Verb: "%d", Offset: 16, Size: 4}},
 			Sites:  Sites{{Address: 0x4100, Function: "main.main", File: "main.go", Line: 7}, {Address: 0x4200, Call: true}}},
 		{Provider: "http", Name: "none", Fields: Fields{}, Typed: true, Location: 0x4010, Counter: 0x5060},
 	}}
@@ -41,11 +42,15 @@ func TestDecodeRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ old, new, want string }{
-		{`"version":1`, `"version":2`, "version 2"},
+		{`"version":2`, `"version":1`, "version 1, this waymark reads version 2: build the program and link it again"},
 		{`"offset":16`, `"offset":9223372036854775800`, "outside any record"},
 		{`"offset":16`, `"offset":-1`, "outside any record"},
 		{`"kind":"int32"`, `"kind":"complex128"`, "unknown kind"},
 		{`"kind":"int32",`, ``, "no kind"},
+		{`"size":4`, `"size":8`, "has 8 bytes, its kind 4"},
+		{`"size":4`, `"size":4,"elem":"int8"`, "has elements"},
+		{`"size":4`, `"names":{"1":"one"}`, "has elements, names"},
+		{`"size":4`, `"unavailable":"no"`, "or a reason"},
 		{`"name":"start"`, `"name":""`, "lacks a name"},
 		{`"address":16640`, `"address":0`, "no address"},
 		{`"fields":[]`, `"fields":{}`, "not a list"},
@@ -68,10 +73,19 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+func manyNames() string {
+	var b strings.Builder
+	for n := range 100_000 {
+		fmt.Fprintf(&b, `"%d":"",`, n)
+	}
+	return b.String() + `"-1":""`
+}
+
 // Short text must not become much memory.
 func TestDecodeMemory(t *testing.T) {
-	for _, element := range []string{`{}`, `{"provider":"a","name":"b","sites":[` + strings.Repeat("{},", 1000) + `{}]}`, `{"provider":"a","name":"b"}`} {
-		text := `{"version":1,"goid":0,"base_size":0,"markers":[` + strings.Repeat(element+",", 4<<20/len(element)) + element + `]}`
+	for _, element := range []string{`{}`, `{"provider":"a","name":"b","sites":[` + strings.Repeat("{},", 1000) + `{}]}`, `{"provider":"a","name":"b"}`,
+		`{"provider":"a","name":"b","fields":[{"kind":"int","names":{` + manyNames() + `}}]}`} {
+		text := `{"version":2,"goid":0,"base_size":0,"markers":[` + strings.Repeat(element+",", 4<<20/len(element)) + element + `]}`
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		if _, err := Decode([]byte(text)); err == nil {
@@ -90,7 +104,7 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(text)
-	f.Add([]byte(`{"version":1,"markers":[{"provider":"a","name":"b","fields":null,"sites":null}]}`))
+	f.Add([]byte(`{"version":2,"markers":[{"provider":"a","name":"b","fields":null,"sites":null}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := Decode(data)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/internal/elffile"
 )
 
 // PlaceSection is the section in which waymark link says where the simple markers of a Go
@@ -91,17 +91,17 @@ type Places struct {
 
 // ReadPlaces returns where the markers of an ELF file are that waymark link wrote. Other
 // markers of the file, those of C and C++, are not among them: they are found by file and line.
-func ReadPlaces(path string) (*Places, error) {
-	data, err := sdt.ReadSection(path, PlaceSection, MaxSize)
+func ReadPlaces(im *elffile.Image) (*Places, error) {
+	data, err := im.Named(PlaceSection, MaxSize)
 	switch {
-	case errors.Is(err, sdt.ErrNoSection):
+	case errors.Is(err, elffile.ErrNoSection):
 		return &Places{}, nil
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", im.Path(), err)
 	}
 	d, err := DecodePlaces(data)
 	if err != nil {
-		return nil, fmt.Errorf("section %s of %s: %w", PlaceSection, path, err)
+		return nil, fmt.Errorf("section %s of %s: %w", PlaceSection, im.Path(), err)
 	}
 	places := &Places{Of: make(map[Record]Place, len(d.Markers)), Go: d.Go, Goid: d.Goid}
 	for _, m := range d.Markers {

@@ -11,17 +11,17 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
-	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/internal/elffile"
 )
 
 // Section is the section that this package writes.
-const Section = prefix + "1"
+const Section = prefix + known
 
 const (
-	prefix  = "__simple_marker."
-	newest  = 1
-	unknown = 9 // versions up to here are looked for, to say that they are not known
+	prefix = "__simple_marker."
+	known  = "1" // the version; others, of one digit, are reported as not known
 )
 
 // Limits of what is read, in bytes. A path is as long as Linux takes them.
@@ -44,25 +44,42 @@ type Record struct {
 
 // Read reads the records of an ELF file. One without any is no error; what is wrong with
 // single records is among problems.
-func Read(path string) (records []Record, problems []error, err error) {
-	for v := newest; v <= unknown; v++ {
-		name := prefix + strconv.Itoa(v)
-		data, err := sdt.ReadSection(path, name, MaxSize)
-		switch {
-		case errors.Is(err, sdt.ErrNoSection):
-			continue
-		case err != nil:
-			return nil, nil, err
-		case v > newest:
-			return nil, nil, fmt.Errorf("reading section %s of %s: a version of simple markers that this waymark does not know", name, path)
-		}
-		records, problems = Parse(data)
-		for i, p := range problems {
-			problems[i] = fmt.Errorf("section %s of %s: %w", name, path, p)
-		}
-		return records, problems, nil
+func Read(im *elffile.Image) (records []Record, problems []error, err error) {
+	section := find(im)
+	if section == nil {
+		return nil, nil, nil
 	}
-	return nil, nil, nil
+	name := im.Name(section)
+	data, err := im.Data(section, MaxSize)
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("reading section %s of %s: %w", name, im.Path(), err)
+	case name != Section:
+		return nil, nil, fmt.Errorf("reading section %s of %s: a version of simple markers that this waymark does not know", name, im.Path())
+	}
+	records, problems = Parse(data)
+	for i, p := range problems {
+		problems[i] = fmt.Errorf("section %s of %s: %w", name, im.Path(), p)
+	}
+	return records, problems, nil
+}
+
+// find returns the section with the records: that of the version that is known, else one of another version,
+// nil for none. It passes over the names once.
+func find(im *elffile.Image) (other *elffile.Section) {
+	for i := range im.Sections {
+		s := &im.Sections[i]
+		if !im.HasPrefix(s, prefix) {
+			continue
+		}
+		switch version, isVersion := strings.CutPrefix(im.Name(s), prefix); {
+		case version == known:
+			return s
+		case other == nil && isVersion && len(version) == 1 && version[0] >= '2' && version[0] <= '9':
+			other = s
+		}
+	}
+	return other
 }
 
 // Parse reads the bytes of the section. Records that are there twice count once: a function

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
 	"github.com/waymark-trace/waymark/internal/fetch"
@@ -24,43 +23,25 @@ type Frame struct {
 	site
 	scope *debuginfo.Scope
 	line  int64
-	again bool
-	join  bool
-	own   bool
-	ahead Ahead
-	ways  Ways
-
-	counters uint32
-	repeats  func() bool // the address is in a loop
 }
 
 // Point is where variables are looked up.
 type Point struct {
-	Address uint64
-	Views   [2]int // of the address, as the line table numbers them, -1 for ahead of all; or NoView
-	Probe   uint64 // where the probe is: before the address or behind, and nothing happens between
-	Line    int    // of the source: what is declared below it is not in scope yet; 0 is below all
-	Again   bool   // the function may have begun again: its parameters may have changed
-	Join    bool   // several ways lead to the address
-	Own     bool   // an instruction is there that the marker left
-	Ahead   Ahead  // what the instruction ahead of it does
-	Ways    Ways   // through the function, nil where its debugging information is taken for what it says
-	// Counters are bits of the registers that a loop of LLVM's changes when it pleases, not when the source does.
-	Counters uint32
+	debuginfo.Position
+	Probe uint64 // where the probe is: before the address or after it, and nothing happens between
+	Line  int    // of the source: variables declared below it are not in scope yet; 0 is below all
 }
 
 // At returns the frame of a point in a scope.
 func At(f *debuginfo.File, scope *debuginfo.Scope, p Point) *Frame {
-	pc, line := p.Address, p.Line
-	fr := &Frame{scope: scope, line: int64(line), again: p.Again, join: p.Join, own: p.Own, ahead: p.Ahead, ways: p.Ways, counters: p.Counters}
-	fr.repeats = sync.OnceValue(func() bool { return p.Ways.Repeats(pc) })
-	fr.site = site{file: f, unit: newUnit(f, scope.Unit, scope.Compile), pc: pc, at: p.Probe, views: p.Views, base: fr.frameBase}
+	fr := &Frame{scope: scope, line: int64(p.Line)}
+	fr.site = site{file: f, unit: newUnit(f, scope.Unit, scope.Compile), pc: p.Address, at: p.Probe, views: p.Views, base: fr.frameBase}
 	return fr
 }
 
 // frameBase is what the outermost function says its frame is at.
 func (fr *Frame) frameBase() (Location, error) {
-	expr, err := fr.unit.expression(fr.scope.Outermost().Entry, dwarf.AttrFrameBase, point{address: fr.pc, view: NoView})
+	expr, err := fr.unit.expression(fr.scope.Outermost().Entry, dwarf.AttrFrameBase, point{address: fr.pc, view: debuginfo.NoView})
 	if err != nil {
 		return Location{}, unavailable("the frame's address: %w", err)
 	}
@@ -103,18 +84,8 @@ func (fr *Frame) variable(e *dwarf.Entry, name string) Variable {
 	return v
 }
 
-// errAgain is of the parameters of a function that gcc made a loop of.
-var errAgain = unavailable("its function may have begun again without a call, which gcc does not say of parameters")
-
 func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
-	if fr.again && e.Tag == dwarf.TagFormalParameter {
-		return nowhere(errAgain)
-	}
-	if fr.fallback(e) {
-		return nowhere(errFallback)
-	}
-	told := func(expr []byte, first bool) bool { return fr.told(e, expr, first) }
-	at := point{fr.pc, fr.views[0], fr.join, fr.own, told}
+	at := point{fr.pc, fr.views[0]}
 	expr, err := fr.unit.expression(e, dwarf.AttrLocation, at)
 	if err == nil && fr.views[1] != fr.views[0] {
 		// Other statements are on the marker's line, one of which may assign it.
@@ -127,21 +98,12 @@ func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
 	if err != nil {
 		return nowhere(unavailable("%w", err))
 	}
-	if expr != nil && fr.ways != nil && (fr.moved(e, expr) || fr.contradicted(e)) {
-		return nowhere(errContradiction)
-	}
 	if expr != nil {
 		l := fr.locate(expr)
-		if !fr.unit.isGo && !fr.unit.isGCC && t.Class != Pointer && l.ofStack() {
-			return nowhere(errSpilled)
-		}
-		if n, ok := register(expr); ok && !fr.unit.isGo && !fr.unit.isGCC && e.Tag == dwarf.TagVariable && fr.counters>>n&1 != 0 {
-			return nowhere(errCounter)
+		if err := fr.distrusted(e, t, &l); err != nil {
+			return nowhere(err)
 		}
 		return l
-	}
-	if expr == nil && fr.ways != nil && fr.once(e) {
-		return nowhere(errOnce)
 	}
 	switch c := fr.unit.attribute(e, dwarf.AttrConstValue).(type) {
 	case int64:
@@ -154,30 +116,6 @@ func (fr *Frame) location(e *dwarf.Entry, t *Type) Location {
 	}
 	return nowhere(ErrOptimized)
 }
-
-// errSpilled is of a variable that LLVM put aside: where its expression ends in a value, it may leave out that
-// the value is to be loaded, and say the address (LLVM 14).
-var errSpilled = unavailable("clang says an address in the stack for what is no pointer")
-
-var errCounter = unavailable("clang counts a loop with it, which may change it later than the source does")
-
-// fallback reports whether an entry has the one register for all of its scope that gcc names when it did not
-// track the variable (add_location_or_const_value_attribute, dwarf2out.cc): nothing says from where to
-// where it is there. Parameters of a function that is called are there from its beginning.
-func (fr *Frame) fallback(e *dwarf.Entry) bool {
-	expr, _ := e.Val(dwarf.AttrLocation).([]byte)
-	fn := fr.scope.Function()
-	if len(expr) == 0 || (expr[0] < opReg0 || expr[0] >= opReg0+32) && expr[0] != opRegx || !fn.OptimizedByGCC() {
-		return false
-	}
-	return e.Tag != dwarf.TagFormalParameter || fn.Entry.Tag != dwarf.TagSubprogram
-}
-
-var errContradiction = unavailable("the compiler says two things of it that are not the same")
-
-var errOnce = unavailable("gcc says that it is a constant, in a loop in which it may be assigned")
-
-var errFallback = unavailable("gcc does not say where in its scope it is in that register")
 
 // InScope returns the variables and parameters that are in scope, those of inner blocks first,
 // without those that they hide, and without those of the file.

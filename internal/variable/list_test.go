@@ -86,7 +86,7 @@ func FuzzLists(f *testing.F) {
 		u.addrBase = u.write(t, "addr", addresses)
 		at := u.write(t, name, list)
 		section, _ := u.file.Section(name)
-		for _, p := range []point{{address: pc, view: NoView, told: func(_ []byte, first bool) bool { return first }}, {address: pc, view: view, join: true}} {
+		for _, p := range []point{{address: pc, view: debuginfo.NoView}, {address: pc, view: view}} {
 			for _, seen := range []views{{}, {&debuginfo.Buffer{Data: section, At: int(at)}}} {
 				expr, err := find(at, seen, p)
 				if err != nil && expr != nil {

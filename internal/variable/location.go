@@ -58,20 +58,6 @@ func nowhere(err error) Location {
 	return Location{Err: err, Text: text}
 }
 
-// ofStack reports whether a value is computed of the stack's address, and of nothing that is loaded.
-func (l *Location) ofStack() bool {
-	stack := false
-	for _, s := range l.Program {
-		if s.Op == fetch.Deref {
-			return false
-		}
-		stack = stack || s.Op == fetch.Register && s.Arg == stackPointer
-	}
-	return l.Kind == Value && stack
-}
-
-const stackPointer = 7 // AMD64 ABI, figure 3.36
-
 // Part returns size bytes of what a location has, from an offset.
 func (l *Location) Part(offset, size int64) Location {
 	switch l.Kind {

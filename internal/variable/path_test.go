@@ -134,7 +134,7 @@ func mainOf(t *testing.T, compiler, source string) (*Frame, image) {
 		}); err != nil || len(found) != 1 {
 			t.Fatal(found, err)
 		}
-		return At(info, found[0], Point{Address: s.Value, Probe: s.Value, Views: [2]int{NoView, NoView}}), image{e, s.Value}
+		return At(info, found[0], Point{Position: debuginfo.PositionOf(s.Value), Probe: s.Value}), image{e, s.Value}
 	}
 	t.Fatal("no main")
 	return nil, image{}

@@ -50,27 +50,18 @@ func (u *unitInfo) address(index uint64) (uint64, error) {
 	return b.Uint(8), b.Err
 }
 
-// point is a place in the code, as finely as gcc tells them apart: statements that left no instruction
-// between them have one address, and views of it that are numbered (A. Oliva, "Location Views", 2017).
-// Without these, what is at an address is what is there behind the last of such statements.
+// point is a debuginfo.Position with one view.
 type point struct {
 	address uint64
-	view    int // NoView: not known; -1: ahead of all
-	join    bool
-	own     bool // an instruction is there that nothing but the marker left
-	// told reports whether what begins at the address is there already; nil for yes.
-	told func(expr []byte, first bool) bool
+	view    int
 }
-
-// NoView is the view of an address of which nothing but the address is known.
-const NoView = -2
 
 // bounds are where an entry of a list begins and ends.
 type bounds struct{ from, to point }
 
 // has reports whether an entry is for a point.
 func (b bounds) has(p point, viewed bool) bool {
-	if !viewed || p.view == NoView {
+	if !viewed || p.view == debuginfo.NoView {
 		return b.from.address <= p.address && p.address < b.to.address
 	}
 	before := func(a, b point) bool { return a.address < b.address || a.address == b.address && a.view < b.view }
@@ -159,13 +150,12 @@ var errList = errors.New("a list of locations that has no end")
 
 // findOld finds the expression of a list in .debug_loc.
 func (u *unitInfo) findOld(at uint64, seen views, pc point) (found []byte, err error) {
-	viewed, first := seen.Buffer != nil, true
+	viewed := seen.Buffer != nil
 	err = u.eachOld(at, seen, func(n entry) bool {
 		if n.has(pc, viewed) {
-			found = u.certain(n, first, seen, pc)
+			found = n.certain(viewed, pc)
 			return false
 		}
-		first = first && n.from.address >= n.to.address
 		return true
 	})
 	if err != nil {
@@ -220,28 +210,13 @@ type entry struct {
 	expr []byte
 }
 
-// certain returns the expression of an entry, or none when it may be that of a statement behind the
-// marker, or of one ahead on another way there: a constant takes no instruction to assign, and gcc makes
-// one of code that differs in nothing else (-fcrossjumping). first says
-// that no code is the others' ahead of it.
-func (u *unitInfo) certain(n entry, first bool, seen views, pc point) []byte {
-	switch {
-	case u.isGo || n.from.address != pc.address:
-	case seen.Buffer != nil && pc.view == NoView && n.from.view > 0:
-		return []byte{opEither} // which of the address's statements the marker is, is not known
-	case pc.own && !(pc.join && constant(n.expr)):
-	case (seen.Buffer == nil || pc.join) && constant(n.expr):
-		return []byte{opEither}
-	case seen.Buffer == nil && !u.isGCC && pc.told != nil && !pc.told(n.expr, first):
+// certain returns the expression of an entry, or errEither's when it begins with a statement of the marker's
+// address and it is not known which of these statements the marker is.
+func (n *entry) certain(viewed bool, pc point) []byte {
+	if viewed && pc.view == debuginfo.NoView && n.from.address == pc.address && n.from.view > 0 {
 		return []byte{opEither}
 	}
 	return n.expr
-}
-
-// constant reports whether an expression refers to nothing that the program computes.
-func constant(expr []byte) bool {
-	return len(expr) > 0 && (expr[0] >= opLit0 && expr[0] < opLit0+32 || expr[0] >= opConst1u && expr[0] <= opConsts ||
-		expr[0] == opImplicitValue || expr[0] == opAddr || expr[0] == opAddrx) && expr[len(expr)-1] == opStackValue || len(expr) > 0 && expr[0] == opImplicitValue
 }
 
 // bounded reports whether an entry is one of a location with bounds.
@@ -269,12 +244,11 @@ const (
 
 // find finds the expression of a list in .debug_loclists.
 func (u *unitInfo) find(at uint64, seen views, pc point) (found []byte, err error) {
-	viewed, first, done := seen.Buffer != nil, true, false
+	viewed, done := seen.Buffer != nil, false
 	standard, err := u.each(at, seen, func(n entry) bool {
 		if done = n.has(pc, viewed); done {
-			found = u.certain(n, first, seen, pc)
+			found = n.certain(viewed, pc)
 		}
-		first = first && n.from.address >= n.to.address
 		return !done
 	})
 	if err != nil || done {

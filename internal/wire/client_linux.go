@@ -64,6 +64,10 @@ type Client struct {
 func NewClient(c *Conn) (*Client, *Process, error) {
 	client := &Client{conn: c}
 	a, err := client.Ask(&Request{Do: Hello, Version: Version})
+	var refused *Error
+	if errors.As(err, &refused) && refused.Code == BadVersion {
+		refused.Hint = Rebuild // an agent of the first version gives no hint
+	}
 	if err == nil && a.Process == nil {
 		err = errors.New("the answer to hello says nothing")
 	}

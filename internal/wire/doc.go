@@ -9,7 +9,10 @@
 package wire
 
 // Version is that of the protocol. It changes whenever an older peer would misunderstand.
-const Version = 1
+const Version = 2
+
+// Rebuild is what helps when agent and client are of different versions.
+const Rebuild = "rebuild the program with the agent of this waymark and restart it"
 
 // Limits of a connection, for both sides.
 const (

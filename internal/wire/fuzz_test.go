@@ -64,9 +64,9 @@ func TestLines(t *testing.T) {
 // the limit; what an agent and a client make of them is bounded, and never a panic.
 func FuzzMessages(f *testing.F) {
 	for _, seed := range []string{
-		`{"do":"hello","version":1}` + "\n",
+		`{"do":"hello","version":2}` + "\n",
 		`{"do":"arm","names":["a:b","c:d"]}` + "\n" + `{"do":"record","session":{"patterns":["*"],"mode":"discard","where":"n > 1"}}` + "\n",
-		`{"process":{"version":1,"pid":7}}` + "\n" + `{"more":true,"point":{"kind":"key","name":"a:b"}}` + "\n" + `{"error":{"code":"where","text":"no","column":3}}` + "\n",
+		`{"process":{"version":2,"pid":7}}` + "\n" + `{"more":true,"point":{"kind":"key","name":"a:b"}}` + "\n" + `{"error":{"code":"where","text":"no","column":3}}` + "\n",
 		"\x00\xff\n{}\n[]\nnull\n\"x\"\n", `{"names":[` + strings.Repeat(`"",`, 2000) + `""]}` + "\n",
 	} {
 		f.Add([]byte(seed), 3)

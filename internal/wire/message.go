@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/waymark-trace/waymark/event"
+
 // What a Request asks for.
 const (
 	Hello    = "hello"    // who is there; Version
@@ -55,26 +57,18 @@ const (
 	Key        = "key"
 )
 
-// Point is a marker, tracepoint or key.
+// Point is a marker, tracepoint or key. The Type of a field is "" while only the point's own code
+// knows it, which has not run yet.
 type Point struct {
-	Kind    string   `json:"kind"`
-	Name    string   `json:"name"`
-	Format  string   `json:"format,omitempty"`
-	Fields  []Field  `json:"fields,omitempty"`
-	Armed   int      `json:"armed,omitempty"`
-	Kernel  int      `json:"kernel,omitempty"`
-	Probes  []string `json:"probes,omitempty"`
-	Hits    uint64   `json:"hits,omitempty"`
-	Problem string   `json:"problem,omitempty"`
-}
-
-// Field is an argument of a point. Type is "" while only the point's own code knows it, which has not run yet.
-type Field struct {
-	Name string `json:"name"`
-	Type string `json:"type,omitempty"`
-	Verb string `json:"verb,omitempty"`
-	// Unavailable says why recordings do not have it.
-	Unavailable string `json:"unavailable,omitempty"`
+	Kind    string        `json:"kind"`
+	Name    string        `json:"name"`
+	Format  string        `json:"format,omitempty"`
+	Fields  []event.Field `json:"fields,omitempty"`
+	Armed   int           `json:"armed,omitempty"`
+	Kernel  int           `json:"kernel,omitempty"`
+	Probes  []string      `json:"probes,omitempty"`
+	Hits    uint64        `json:"hits,omitempty"`
+	Problem string        `json:"problem,omitempty"`
 }
 
 // The modes of a Session.

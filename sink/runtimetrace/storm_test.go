@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/sink"
 	"github.com/waymark-trace/waymark/sink/runtimetrace"
 )
@@ -28,9 +29,10 @@ func TestEveryTraceCanBeRead(t *testing.T) {
 	var over atomic.Bool
 	var lives atomic.Int64
 	var wg sync.WaitGroup
-	for seed := range uint64(4) {
+	seed := peer.FixedSeed(t, 1)
+	for number := range uint64(4) {
 		wg.Go(func() {
-			random := rand.New(rand.NewPCG(1, seed))
+			random := rand.New(rand.NewPCG(seed, number))
 			for !over.Load() {
 				var life sync.WaitGroup
 				length := random.IntN(50)

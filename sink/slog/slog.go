@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/sink"
 	"github.com/waymark-trace/waymark/sink/internal/join"
@@ -40,7 +41,7 @@ func Connect(logger *slog.Logger, level slog.Level, patterns ...string) (*Sink, 
 	}
 	s := &Sink{handler: logger.Handler(), level: level, logging: join.NewTable[struct{}]()}
 	for _, name := range names {
-		if err := s.c.Add(name, event, s); err != nil {
+		if err := s.c.Add(name, mark, s); err != nil {
 			return nil, errors.Join(err, s.c.Close())
 		}
 	}
@@ -50,8 +51,8 @@ func Connect(logger *slog.Logger, level slog.Level, patterns ...string) (*Sink, 
 	return s, nil
 }
 
-// event is the probe of every marker.
-func event(e *marker.Event) {
+// mark is the probe of every marker.
+func mark(e *marker.Event) {
 	s := e.Data().(*Sink)
 	ctx := context.Background()
 	if !s.handler.Enabled(ctx, s.level) {
@@ -66,8 +67,9 @@ func event(e *marker.Event) {
 
 	record := slog.NewRecord(time.Now(), s.level, e.Name(), source())
 	var attrs [8]slog.Attr
-	for i, f := range e.Fields() {
-		attrs[i] = slog.Attr{Key: f.Name, Value: value(e.Arg(i), f.Verb)}
+	fields := e.Fields()
+	for i := range fields {
+		attrs[i] = slog.Attr{Key: fields[i].Name, Value: value(e.Arg(i), &fields[i])}
 	}
 	record.AddAttrs(attrs[:e.Len()]...)
 	if err := s.handler.Handle(ctx, record); err != nil {
@@ -81,7 +83,10 @@ func (s *Sink) fail(err error) {
 }
 
 // value returns an argument as slog has it, and nothing that the handler must not keep.
-func value(v marker.Value, verb string) slog.Value {
+func value(v marker.Value, f *marker.Field) slog.Value {
+	if f.Kind == event.Duration {
+		return slog.DurationValue(time.Duration(v.Int()))
+	}
 	switch v.Kind() {
 	case reflect.Bool:
 		return slog.BoolValue(v.Bool())
@@ -92,7 +97,7 @@ func value(v marker.Value, verb string) slog.Value {
 	case reflect.String:
 		return slog.StringValue(v.Text())
 	case reflect.Slice:
-		if strings.HasSuffix(verb, "x") || strings.HasSuffix(verb, "X") {
+		if strings.HasSuffix(f.Verb, "x") || strings.HasSuffix(f.Verb, "X") {
 			return slog.StringValue(hex.EncodeToString(v.Bytes()))
 		}
 		return slog.StringValue(v.Text())

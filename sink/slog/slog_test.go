@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -24,6 +25,7 @@ var (
 		"slogtest:types", "b %t i %d u %lu f %f s %s text %s raw %x p %x")
 	here    = marker.New0("slogtest:here", "")
 	written = marker.New1[int]("slogtest:written", "bytes %d")
+	waited  = marker.New1[time.Duration]("slogtest:waited", "for %s")
 	five    = marker.New5[int, string, bool, float64, uint8]("slogtest:five", "i %d s %s b %t f %f u %d")
 )
 
@@ -256,5 +258,14 @@ func BenchmarkLogger(b *testing.B) {
 	for b.Loop() {
 		logger.LogAttrs(context.Background(), slog.LevelInfo, "slogtest:five",
 			slog.Int("i", 1), slog.String("s", "two"), slog.Bool("b", true), slog.Float64("f", 4), slog.Uint64("u", 5))
+	}
+}
+
+func TestDuration(t *testing.T) {
+	var b bytes.Buffer
+	connect(t, slog.NewTextHandler(&b, nil), "slogtest:waited")
+	waited.Mark(3500 * time.Microsecond)
+	if !strings.Contains(b.String(), " for=3.5ms\n") {
+		t.Errorf("%q", b.String())
 	}
 }

@@ -59,7 +59,7 @@ shop:order_end               4         0.2/s
 
 shop:order_begin → shop:order_end by id
   count 4   rate 0.2/s   open 1   unended 0   unbegun 0
-  mean 2.5s   p50 2s   p90 4.01s   p99 4.01s   p99.9 4.01s   max 4.01s
+  mean 2.5s   p50 2s   p90 4s   p99 4s   p99.9 4s   max 4s
        537ms – 1.07s              1  ████████████████████
        1.07s – 2.15s              1  ████████████████████
        2.15s – 4.29s              2  ████████████████████████████████████████

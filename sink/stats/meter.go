@@ -5,14 +5,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/waymark-trace/waymark/internal/histogram"
 )
 
 // Window is how many seconds a rate looks back.
 const Window = 10
-
-// maxLatency is what longer ones are counted as.
-const maxLatency = time.Hour
 
 // How many shards a meter has: some for each processor, so that two goroutines rarely meet on one,
 // and not too many, for the memory of histograms.
@@ -26,7 +23,7 @@ type meterShard struct {
 	mu      sync.Mutex
 	count   uint64
 	seconds [16]second // of the time since the start, modulo 16: more than the window
-	latency *hdrhistogram.Histogram
+	latency histogram.Histogram
 	_       [64]byte // no two locks on one cache line
 }
 
@@ -42,9 +39,6 @@ func newMeter() meter {
 	}
 	return meter{make([]meterShard, n)}
 }
-
-// newHistogram keeps two significant digits, for which it needs 40 KiB.
-func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(maxLatency), 2) }
 
 // shard returns where a goroutine counts.
 func (m *meter) shard(goroutine uint64) *meterShard {
@@ -64,10 +58,7 @@ func (m *meter) addLatency(goroutine uint64, now, took time.Duration) {
 	s := m.shard(goroutine)
 	s.mu.Lock()
 	s.add(now)
-	if s.latency == nil {
-		s.latency = newHistogram()
-	}
-	_ = s.latency.RecordValue(int64(min(max(took, 1), maxLatency))) // goes wrong out of bounds only
+	s.latency.Add(took)
 	s.mu.Unlock()
 }
 
@@ -106,16 +97,14 @@ func (m *meter) read(now time.Duration) (count uint64, rate float64) {
 	return count, float64(lately) / span.Seconds()
 }
 
-// latencies returns a copy of all that was recorded.
-func (m *meter) latencies() *hdrhistogram.Histogram {
-	sum := newHistogram()
+// latencies returns a copy of all latencies.
+func (m *meter) latencies() *histogram.Histogram {
+	var sum histogram.Histogram
 	for i := range m.shards {
 		s := &m.shards[i]
 		s.mu.Lock()
-		if s.latency != nil {
-			sum.Merge(s.latency) // drops nothing: their bounds are the same
-		}
+		sum.Merge(&s.latency)
 		s.mu.Unlock()
 	}
-	return sum
+	return &sum
 }

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/waymark-trace/waymark/internal/histogram"
 )
 
 // Snapshot is what was counted up to one moment. As JSON, durations are nanoseconds.
@@ -75,22 +75,19 @@ func (s *Stats) Snapshot() Snapshot {
 	return out
 }
 
-func latency(h *hdrhistogram.Histogram) Latency {
+func latency(h *histogram.Histogram) Latency {
 	l := Latency{Buckets: []Bucket{}}
-	if h.TotalCount() == 0 {
+	if h.Count() == 0 {
 		return l
 	}
-	at := func(q float64) time.Duration { return time.Duration(h.ValueAtQuantile(q)) }
-	l.Mean, l.Max = time.Duration(h.Mean()), time.Duration(h.Max())
-	l.P50, l.P90, l.P99, l.P999 = at(50), at(90), at(99), at(99.9)
+	l.Mean, l.Max = h.Mean(), h.Max()
+	l.P50, l.P90, l.P99, l.P999 = h.Percentile(50), h.Percentile(90), h.Percentile(99), h.Percentile(99.9)
 	var counts [64]uint64 // by power of two
 	low, high := len(counts), 0
-	for _, bar := range h.Distribution() {
-		if bar.Count > 0 {
-			power := bits.Len64(uint64(bar.From)|1) - 1
-			counts[power] += uint64(bar.Count)
-			low, high = min(low, power), max(high, power)
-		}
+	for _, b := range h.Buckets() {
+		power := bits.Len64(uint64(b.Low)|1) - 1
+		counts[power] += b.Count
+		low, high = min(low, power), max(high, power)
 	}
 	for power := low; power <= high; power++ {
 		l.Buckets = append(l.Buckets, Bucket{From: 1 << power, To: 2 << power, Count: counts[power]})

@@ -47,7 +47,7 @@ func connect(t testing.TB, o stats.Options) *stats.Stats {
 	return s
 }
 
-// near reports whether a latency is what it was, to the two digits that are kept.
+// near reports whether a latency is the expected one, within 1 %.
 func near(got, want time.Duration) bool { return math.Abs(float64(got-want)) <= 0.01*float64(want) }
 
 func TestLatenciesByGoroutine(t *testing.T) {

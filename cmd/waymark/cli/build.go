@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"os"
@@ -12,14 +13,16 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/internal/simplesource"
 )
 
 const buildLong = `Build a Go program and link its markers: go build, then waymark link.
 
-Flags and packages are those of go build, and two more are those of waymark link: --optimize
-makes sites read no memory while off, --no-watch leaves out the goroutine that looks for
-kernel tracers then. The result is named as go build names it, and -o
-says otherwise. An unlinked program never appears under that name: when something goes
+Flags and packages are passed to go build as they are. Two more flags are those of waymark
+link: --optimize makes sites read no memory while off, and --no-watch then leaves out the
+goroutine that looks for kernel tracers. -o DIR/ takes several packages. go build chooses the
+name unless -o does. An unlinked program never appears under that name: when something goes
 wrong, what was there before stays.`
 
 const buildExample = `  waymark build ./cmd/server                         ./server
@@ -48,44 +51,81 @@ func newBuildCommand(env *Env) *cobra.Command {
 }
 
 func runBuild(ctx context.Context, env *Env, line *buildLine) error {
-	if line.dryRun || line.out == os.DevNull {
-		return line.run(ctx, env, line.args(line.out)) // nothing is left to be linked
+	if line.out == os.DevNull {
+		return goRun(ctx, env, line.build(line.out)) // nothing is left to be linked
 	}
-	name, err := line.program(ctx, env)
-	if err != nil {
-		return err
-	}
-	final, err := line.output(name)
+	dir, name, err := line.output()
 	if err != nil {
 		return err
 	}
 	// Beside the result, so that the last step is a rename.
-	dir, err := os.MkdirTemp(filepath.Dir(final), ".waymark-build-*")
+	temp, err := os.MkdirTemp(dir, ".waymark-build-*")
+	if err == nil {
+		defer os.RemoveAll(temp)
+		temp, err = filepath.Abs(temp)
+	}
 	if err != nil {
 		return fmt.Errorf("making room for the build: %w", err)
 	}
-	defer os.RemoveAll(dir)
-	built, err := filepath.Abs(filepath.Join(dir, filepath.Base(final)))
+	// Sources younger than this are not those of the program.
+	line.link.Built = time.Now()
+	if err := goRun(ctx, env, line.build(temp+string(filepath.Separator)+name)); err != nil {
+		return err
+	}
+	built, err := os.ReadDir(temp) // nothing after -n
 	if err != nil {
 		return err
 	}
-	// What is younger than this is not what the program is built from.
-	line.link.Built = time.Now()
-	if err := line.run(ctx, env, line.args(built)); err != nil {
-		return err
+	if len(built) > 1 && line.out == "" {
+		return withHint(fmt.Errorf("%d programs were built, and -o names no directory for them", len(built)), "waymark build -o bin/ …")
 	}
-	if line.link.Overlay, err = line.overlay(); err != nil {
+	if line.link.Overlay, err = line.replaced(); err != nil {
 		return err
 	}
 	if line.dir != "" {
 		line.link.Sources = []string{line.dir}
 	}
-	report, err := linkFile(built, final, line.link)
+	var failed []error
+	for _, file := range built {
+		failed = append(failed, line.linkBuilt(ctx, env, filepath.Join(temp, file.Name()), filepath.Join(dir, file.Name())))
+	}
+	return errors.Join(failed...)
+}
+
+// linkBuilt links a program that go build has written, and gives it its name. A header for a
+// library gets its name only.
+func (l *buildLine) linkBuilt(ctx context.Context, env *Env, built, final string) error {
+	if filepath.Ext(final) == ".h" {
+		return os.Rename(built, final)
+	}
+	if err := checkReplaceable(final); err != nil {
+		return err
+	}
+	o := l.link
+	o.Simple = l.usesSimple(ctx, built)
+	report, err := linkFile(built, final, o)
 	if err != nil {
-		// The name it has until it is linked means nothing to anybody.
+		// The temporary name would mean nothing to the reader.
 		return fmt.Errorf("linking %s: %w", final, unwrapOnce(err))
 	}
 	return env.printReport(env.Stderr, report, final, false)
+}
+
+// usesSimple reports whether a program was built with package simple, of which the program
+// itself keeps no trace.
+func (l *buildLine) usesSimple(ctx context.Context, program string) bool {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return false
+	}
+	args := append(l.goArgs("list"), "-deps")
+	for _, s := range info.Settings {
+		if s.Key == "-tags" {
+			args = append(args, "-tags="+s.Value)
+		}
+	}
+	out, err := goCommand(ctx, append(args, "--", info.Path)).Output()
+	return err == nil && slices.Contains(strings.Split(string(out), "\n"), simplesource.Path)
 }
 
 // unwrapOnce returns what err wraps, or err.
@@ -96,8 +136,8 @@ func unwrapOnce(err error) error {
 	return err
 }
 
-// run runs the go command, which says itself what is wrong.
-func (l *buildLine) run(ctx context.Context, env *Env, args []string) error {
+// goRun runs the go command, which prints its own errors.
+func goRun(ctx context.Context, env *Env, args []string) error {
 	cmd := goCommand(ctx, args)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
 	return goResult(ctx, cmd.Run())
@@ -123,52 +163,4 @@ func goResult(ctx context.Context, err error) error {
 		return withHint(errors.New("the go command is not in PATH"), "https://go.dev/dl has it; waymark link takes a program that was built elsewhere")
 	}
 	return fmt.Errorf("running go: %w", err)
-}
-
-// program returns the name that go build would give the one program of the line.
-func (l *buildLine) program(ctx context.Context, env *Env) (string, error) {
-	cmd := goCommand(ctx, l.listArgs())
-	var out, complaint strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &complaint
-	if err := goResult(ctx, cmd.Run()); err != nil {
-		// go build says what is wrong with its own command line in its own words.
-		if err := l.run(ctx, env, l.args(os.DevNull)); err != nil {
-			return "", err
-		}
-		fmt.Fprint(env.Stderr, complaint.String())
-		return "", err
-	}
-	packages := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(packages) != 1 {
-		return "", withHint(fmt.Errorf("%d packages are named, and build builds one program", len(packages)),
-			"go build -o bin/ %s && waymark link bin/*", strings.Join(l.packages, " "))
-	}
-	path, simple := strings.CutPrefix(packages[0], usesSimple)
-	l.link.Simple = simple
-	path, name, _ := strings.Cut(path, "\t")
-	if name != "main" {
-		return "", withHint(fmt.Errorf("%s is package %s, not a program", path, name), "name the directory of a package main, such as ./cmd/server")
-	}
-	if path == "command-line-arguments" {
-		return strings.TrimSuffix(filepath.Base(l.packages[0]), ".go") + l.suffix(), nil
-	}
-	return programName(path) + l.suffix(), nil
-}
-
-// programName returns the last element of an import path that is not a version.
-func programName(path string) string {
-	elements := strings.Split(path, "/")
-	last := len(elements) - 1
-	if last > 0 && isVersion(elements[last]) {
-		last--
-	}
-	return elements[last]
-}
-
-// isVersion reports whether s is "v2" or above.
-func isVersion(s string) bool {
-	if len(s) < 2 || s[0] != 'v' || s[1] == '0' || s == "v1" {
-		return false
-	}
-	return !slices.ContainsFunc([]byte(s[1:]), func(c byte) bool { return c < '0' || c > '9' })
 }

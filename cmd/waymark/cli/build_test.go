@@ -1,12 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/waymark-trace/waymark/internal/link"
 )
@@ -16,23 +17,21 @@ func TestParseBuild(t *testing.T) {
 		args  string
 		want  buildLine
 		build string // the arguments of go build for the output OUT
-		list  string
 	}{
-		{"", buildLine{}, "build -o OUT --", "--"},
-		{"./cmd/server", buildLine{packages: []string{"./cmd/server"}}, "build -o OUT -- ./cmd/server", "-- ./cmd/server"},
-		{"-o bin/ -race .", buildLine{out: "bin/", flags: []string{"-race"}, packages: []string{"."}}, "build -o OUT -race -- .", "-race -- ."},
-		{"-C /src -p 4 -o=x -tags=a,b a.go b.go",
-			buildLine{dir: "/src", out: "x", flags: []string{"-p", "4", "-tags=a,b"}, packages: []string{"a.go", "b.go"}},
-			"build -C /src -o OUT -p 4 -tags=a,b -- a.go b.go", "-p 4 -tags=a,b -- a.go b.go"},
-		{"--o x -v -x -a -json -work -ldflags -s .",
-			buildLine{out: "x", flags: []string{"-v", "-x", "-a", "-json", "-work", "-ldflags", "-s"}, packages: []string{"."}},
-			"build -o OUT -v -x -a -json -work -ldflags -s -- .", "-ldflags -s -- ."},
-		{"-n", buildLine{flags: []string{"-n"}, dryRun: true}, "build -o OUT -n --", "-n --"},
-		{"-v -- -o", buildLine{flags: []string{"-v"}, packages: []string{"-o"}}, "build -o OUT -v -- -o", "-- -o"},
-		{". -o x", buildLine{packages: []string{".", "-o", "x"}}, "build -o OUT -- . -o x", "-- . -o x"},
-		{"--optimize -race -no-watch=false .", buildLine{link: link.Options{Optimize: true}, flags: []string{"-race"}, packages: []string{"."}},
-			"build -o OUT -race -- .", "-race -- ."},
-		{"--help", buildLine{help: true}, "build -o OUT --", "--"},
+		{"", buildLine{}, "build -o OUT"},
+		{"./cmd/server", buildLine{}, "build -o OUT ./cmd/server"},
+		{"-o bin/ -race .", buildLine{out: "bin/"}, "build -o OUT -race ."},
+		{"-C /src -p 4 -o=x -tags=a,b a.go b.go", buildLine{dir: "/src", out: "x"}, "build -C /src -o OUT -p 4 -tags=a,b a.go b.go"},
+		{"--o x -v -x -a -json -work -ldflags -s .", buildLine{out: "x"}, "build -o OUT -v -x -a -json -work -ldflags -s ."},
+		{"-n", buildLine{}, "build -o OUT -n"},
+		{"-v -- -o", buildLine{}, "build -o OUT -v -- -o"},
+		{"-future value -other=1 -o x ./a ./b", buildLine{out: "x"}, "build -o OUT -future value -other=1 ./a ./b"},
+		{"./a -o x -tags b", buildLine{out: "x"}, "build -o OUT ./a -tags b"},
+		{"-o x -o y .", buildLine{out: "y"}, "build -o OUT ."},
+		{"-v -C /src .", buildLine{}, "build -o OUT -v -C /src ."},
+		{"-overlay o.json .", buildLine{overlay: "o.json"}, "build -o OUT -overlay o.json ."},
+		{"--optimize -race -no-watch=false .", buildLine{link: link.Options{Optimize: true}}, "build -o OUT -race ."},
+		{"--help", buildLine{help: true}, "build -o OUT"},
 	}
 	for _, tt := range tests {
 		got, err := parseBuild(strings.Fields(tt.args))
@@ -40,28 +39,12 @@ func TestParseBuild(t *testing.T) {
 			t.Errorf("%s: %v", tt.args, err)
 			continue
 		}
-		if len(got.packages) == 0 {
-			got.packages = nil
-		}
-		if d := cmp.Diff(&tt.want, got, cmp.AllowUnexported(buildLine{})); d != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.args, d)
-		}
-		if args := strings.Join(got.args("OUT"), " "); args != tt.build {
+		if args := strings.Join(got.build("OUT"), " "); args != tt.build {
 			t.Errorf("%s: go %s, want go %s", tt.args, args, tt.build)
 		}
-		if _, args, _ := strings.Cut(strings.Join(got.listArgs(), " "), "{{.Name}} "); args != tt.list {
-			t.Errorf("%s: go list … %s, want %s", tt.args, args, tt.list)
-		}
-	}
-}
-
-func TestProgramName(t *testing.T) {
-	for path, want := range map[string]string{
-		"example.org/server": "server", "example.org/server/v2": "server", "server": "server",
-		"v2": "v2", "a/v1": "v1", "a/v0": "v0", "a/vx": "vx", "a/v10": "a", "a/v": "v",
-	} {
-		if got := programName(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
+		got.args = nil
+		if d := gocmp.Diff(&tt.want, got, gocmp.AllowUnexported(buildLine{})); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.args, d)
 		}
 	}
 }
@@ -78,7 +61,8 @@ func TestBuildOutput(t *testing.T) {
 		{"new/", "new/server"},
 		{"deep/down/x", "deep/down/x"},
 	} {
-		got, err := (&buildLine{dir: dir, out: tt.out}).output("server")
+		in, name, err := (&buildLine{dir: dir, out: tt.out}).output()
+		got := filepath.Join(in, cmp.Or(name, "server"))
 		if want := filepath.Join(dir, tt.want); err != nil || got != want {
 			t.Errorf("-o %q: %s, %v; want %s", tt.out, got, err, want)
 		}

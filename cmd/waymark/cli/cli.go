@@ -107,6 +107,7 @@ func newRoot(env *Env) *cobra.Command {
 		newLinkCommand(env),
 		newBuildCommand(env),
 		newVetCommand(env),
+		newVetFixCommand(),
 		newProbeCommand(env),
 		newDoctorCommand(env),
 		newDemoCommand(env),

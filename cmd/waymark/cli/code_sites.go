@@ -1,87 +1,36 @@
 package cli
 
 import (
-	"cmp"
-	"debug/elf"
-	"slices"
+	"fmt"
 	"strings"
 
 	"github.com/waymark-trace/waymark/internal/schema"
-	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// code tells where in the code of a file its markers are.
-type code struct {
-	marked    map[string][]schema.Site // of a linked Go program, by the marker's full name
-	functions []elf.Symbol             // of others, by address
-}
-
-// codeOf reads what the file says about its code. Where the file is not at its path any more,
-// or another one is, that is nothing.
-func codeOf(f *tracer.File) *code {
-	now, err := sdt.Open(f.Path)
-	if err != nil || now.BuildID != f.BuildID {
-		return &code{}
-	}
+// functionOf returns the name of the function that a site of a file lies in, "" when it is not known. The
+// site of a linked Go program is a stub.
+func functionOf(f *tracer.File, address uint64) string {
 	if f.Go != "" {
-		return &code{marked: markedIn(f.Path)}
-	}
-	return &code{functions: functionsOf(f.Path)}
-}
-
-// markedIn returns what link wrote down: the places that test each marker. The marker's own
-// site is a stub that all of them call.
-func markedIn(path string) map[string][]schema.Site {
-	data, err := sdt.ReadSection(path, schema.Section, schema.MaxSize)
-	if err != nil {
-		return nil
-	}
-	doc, err := schema.Decode(data)
-	if err != nil {
-		return nil
-	}
-	sites := make(map[string][]schema.Site, len(doc.Markers))
-	for _, m := range doc.Markers {
-		name := m.Provider + ":" + m.Name
-		sites[name] = append(sites[name], m.Sites...)
-	}
-	return sites
-}
-
-// functionsOf returns the functions in the symbol table, none when the file is stripped.
-func functionsOf(path string) (functions []elf.Symbol) {
-	defer func() { // debug/elf is not hardened
-		if recover() != nil {
-			functions = nil
-		}
-	}()
-	f, err := elf.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	symbols, err := f.Symbols()
-	if err != nil {
-		return nil
-	}
-	functions = slices.DeleteFunc(symbols, func(s elf.Symbol) bool {
-		return elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Section == elf.SHN_UNDEF
-	})
-	slices.SortFunc(functions, func(a, b elf.Symbol) int { return cmp.Compare(a.Value, b.Value) })
-	return functions
-}
-
-// function returns the name of the function at an address, "" when it is not known.
-func (c *code) function(at uint64) string {
-	i, found := slices.BinarySearchFunc(c.functions, at, func(s elf.Symbol, at uint64) int { return cmp.Compare(s.Value, at) })
-	if !found {
-		i--
-	}
-	if i < 0 || at-c.functions[i].Value >= max(c.functions[i].Size, 1) {
 		return ""
 	}
-	return c.functions[i].Name
+	return f.FunctionAt(address)
+}
+
+// codeText returns where code marks: "main.handle (main.go:12) at 0x4a0f20".
+func codeText(c tracer.CodeSite) string {
+	s := label(c.Function)
+	if c.Function == "" {
+		s = "an unknown function"
+	}
+	if c.File != "" {
+		s += fmt.Sprintf(" (%s:%d)", label(c.File), c.Line)
+	}
+	s = fmt.Sprintf("%s at %#x", s, c.Address)
+	if c.Optimized {
+		s += ", optimized"
+	}
+	return s
 }
 
 // schemaFields returns the fields of a marker as list shows them.

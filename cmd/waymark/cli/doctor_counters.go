@@ -14,7 +14,7 @@ type doctor struct {
 	env    *Env
 	o      *doctorOptions
 	style  style
-	left   []tracer.CounterState
+	leaked []tracer.CounterState
 	failed bool  // some check did
 	err    error // of printing, the first
 }
@@ -72,21 +72,21 @@ func (d *doctor) counters(pid int, markers []*tracer.Marker) {
 		d.say(pid, tracer.Check{Name: "counters", Status: tracer.StatusWarn, Reason: text, Hint: hint})
 		return
 	}
-	raised, left := 0, 0
+	raised, leaked := 0, 0
 	for _, c := range counters {
 		if c.Value != c.Initial {
 			raised++
 		}
-		if c.Left {
-			left++
-			d.left = append(d.left, c)
+		if c.Leaked {
+			leaked++
+			d.leaked = append(d.leaked, c)
 		}
 		if c.Value != c.Initial || d.o.json {
 			d.print(counterCheck(&c), &jsonCheck{PID: pid, jsonCounter: &jsonCounter{c.Markers, c.Address, c.Value, c.Initial}})
 		}
 	}
-	sum := tracer.Check{Name: "counters", Reason: fmt.Sprintf("%s in process %d: %d raised, %d left behind", plural(len(counters), "counter"), pid, raised, left)}
-	if left > 0 {
+	sum := tracer.Check{Name: "counters", Reason: fmt.Sprintf("%s in process %d: %d raised, %d left behind", plural(len(counters), "counter"), pid, raised, leaked)}
+	if leaked > 0 {
 		sum.Status = tracer.StatusWarn
 		if !d.o.repair {
 			sum.Hint = fmt.Sprintf("waymark doctor -p %d --repair lowers what was left behind", pid)
@@ -99,7 +99,7 @@ func counterCheck(c *tracer.CounterState) tracer.Check {
 	check := tracer.Check{Name: "counter"}
 	why := fmt.Sprintf("%s traced", plural(c.Attached, "site"))
 	switch {
-	case c.Left:
+	case c.Leaked:
 		check.Status, why = tracer.StatusWarn, "left by a tracer that died"
 	case c.Value == c.Initial:
 		why = "not raised"
@@ -112,21 +112,21 @@ func counterCheck(c *tracer.CounterState) tracer.Check {
 	return check
 }
 
-// repair gives the counters that were left raised their values back, once somebody has said so.
+// repair gives leaked counters their values back, after the user has agreed.
 func (d *doctor) repair() error {
-	if len(d.left) == 0 || !d.o.repair {
+	if len(d.leaked) == 0 || !d.o.repair {
 		return nil
 	}
 	if !d.o.yes {
-		fmt.Fprintf(d.env.Stderr, "waymark: give %s the value of the file back? [y/N] ", plural(len(d.left), "counter"))
+		fmt.Fprintf(d.env.Stderr, "waymark: give %s the value of the file back? [y/N] ", plural(len(d.leaked), "counter"))
 		answer, _ := bufio.NewReader(d.env.Stdin).ReadString('\n')
 		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
 			return withHint(errors.New("nothing was repaired"), "answer y, or give --yes")
 		}
 	}
 	var failed []error
-	for i := range d.left {
-		c := &d.left[i]
+	for i := range d.leaked {
+		c := &d.leaked[i]
 		if err := c.Repair(); err != nil {
 			failed = append(failed, err)
 			continue

@@ -18,7 +18,6 @@ type watchFlags struct {
 	duration time.Duration
 	json     bool
 	out      string
-	refcount refcount
 	where    string
 	vars     []string
 	engine   engineFlag
@@ -34,8 +33,6 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.where, "where", "", "only hits of which `CONDITION` holds: docs/filters.md")
 	flags.StringSliceVar(&f.vars, "vars", nil, "more variables of simple markers: `'req.Method,cmd->len'`")
 	flags.Var(&f.engine, "engine", engineUsage)
-	flags.Var(&f.refcount, "refcount", "who raises reference counters")
-	_ = flags.MarkHidden("refcount") // it is there
 }
 
 // selection is what the command line names, which must be something.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 const linkLong = `Make the markers of finished Go executables visible to every tracer.
@@ -133,7 +134,7 @@ func (e *Env) printReport(w io.Writer, r *link.Report, path string, verbose bool
 			continue
 		}
 		for _, s := range r.Markers[i-1].Sites {
-			if _, err := fmt.Fprintf(w, "    %s\n", codeText(s)); err != nil {
+			if _, err := fmt.Fprintf(w, "    %s\n", codeText(tracer.CodeSite(s))); err != nil {
 				return err
 			}
 		}

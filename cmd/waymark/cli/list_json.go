@@ -1,9 +1,6 @@
 package cli
 
-import (
-	"github.com/waymark-trace/waymark/internal/schema"
-	"github.com/waymark-trace/waymark/tracer"
-)
+import "github.com/waymark-trace/waymark/tracer"
 
 // jsonMarker is an object of list --json: a marker, in a process when one was asked for.
 type jsonMarker struct {
@@ -18,8 +15,18 @@ type jsonMarker struct {
 	Counter  bool            `json:"counter"`
 	Fields   []jsonFieldType `json:"fields"`
 	Sites    []jsonSite      `json:"sites"`
-	Code     []schema.Site   `json:"code,omitempty"`
+	Code     []jsonCode      `json:"code,omitempty"`
 	File     jsonFile        `json:"file"`
+}
+
+// jsonCode is a tracer.CodeSite.
+type jsonCode struct {
+	Address   uint64 `json:"address"`
+	Function  string `json:"function,omitempty"`
+	File      string `json:"file,omitempty"`
+	Line      int    `json:"line,omitempty"`
+	Call      bool   `json:"call,omitempty"`
+	Optimized bool   `json:"optimized,omitempty"`
 }
 
 type jsonFieldType struct {
@@ -56,7 +63,6 @@ type jsonProblem struct {
 
 func listJSON(out *output, groups []group, pid int) error {
 	said := map[*tracer.File]bool{}
-	codes := map[*tracer.File]*code{}
 	for _, g := range groups {
 		var p tracer.Process
 		if len(g.processes) > 0 {
@@ -67,13 +73,8 @@ func listJSON(out *output, groups []group, pid int) error {
 				return err
 			}
 		}
-		for _, f := range files(g.markers) {
-			if codes[f] == nil {
-				codes[f] = codeOf(f)
-			}
-		}
 		for _, m := range g.markers {
-			j := markerJSON(m, codes[m.File])
+			j := markerJSON(m)
 			j.PID, j.OwnPID, j.Comm = p.PID, p.OwnPID, p.Comm
 			j.counters(m, pid)
 			if err := writeJSON(out, j); err != nil {
@@ -112,11 +113,11 @@ func (j *jsonMarker) counters(m *tracer.Marker, pid int) {
 	}
 }
 
-func markerJSON(m *tracer.Marker, c *code) *jsonMarker {
+func markerJSON(m *tracer.Marker) *jsonMarker {
 	j := &jsonMarker{
 		Marker: m.FullName(), Provider: m.Provider, Name: m.Name, Format: m.Format,
 		Typed: m.Typed, Counter: m.Counted, File: fileJSON(m.File),
-		Fields: []jsonFieldType{}, Sites: []jsonSite{}, Code: c.marked[m.FullName()],
+		Fields: []jsonFieldType{}, Sites: []jsonSite{}, Code: codeJSON(m),
 	}
 	for _, f := range m.Fields {
 		t := jsonFieldType{Name: f.Name, Type: f.Type, Kind: f.Kind.String(), Verb: f.Verb}
@@ -128,7 +129,7 @@ func markerJSON(m *tracer.Marker, c *code) *jsonMarker {
 	for _, s := range m.Sites {
 		site := jsonSite{
 			Address: uint64(s.Address), Offset: uint64(s.Offset), Counter: uint64(s.Semaphore), Args: s.Args,
-			Function: c.function(uint64(s.Address)),
+			Function: functionOf(m.File, uint64(s.Address)),
 		}
 		for _, r := range siteReasons(m, &s) {
 			set(&site.Unavailable, r.field.Name, r.err.Error())
@@ -136,6 +137,13 @@ func markerJSON(m *tracer.Marker, c *code) *jsonMarker {
 		j.Sites = append(j.Sites, site)
 	}
 	return j
+}
+
+func codeJSON(m *tracer.Marker) (code []jsonCode) {
+	for _, s := range m.Code() {
+		code = append(code, jsonCode(s))
+	}
+	return code
 }
 
 func fileJSON(f *tracer.File) jsonFile { return jsonFile{f.Path, f.BuildID, f.Go} }

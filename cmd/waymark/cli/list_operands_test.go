@@ -22,7 +22,7 @@ func TestListUnavailable(t *testing.T) {
 	m.Fields = []event.Field{{Name: "arg1", Type: "uint32", Kind: event.Uint32}, {Name: "arg2", Type: "float64", Kind: event.Float64, Unavailable: event.ReasonOf(never)}}
 	m.Args = []tracer.Argument{{Operand: 1}, {Operand: 2}}
 	var b strings.Builder
-	(&listTable{verbose: true, code: map[*tracer.File]*code{m.File: {}}}).details(&b, m)
+	(&listTable{verbose: true}).details(&b, m)
 	const xmm = `operand "8f@%xmm0": %xmm0 is a floating-point or vector register, which a probe cannot see`
 	const fs = `operand "4@%fs:8": memory relative to a segment register`
 	want := "    arg2 has no value: " + xmm + "\n    site 0x10  operands 4@%eax 8f@%xmm0\n" +
@@ -30,7 +30,7 @@ func TestListUnavailable(t *testing.T) {
 	if got := b.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	sites := markerJSON(m, &code{}).Sites
+	sites := markerJSON(m).Sites
 	if got := sites[0].Unavailable; len(got) != 1 || got["arg2"] != xmm {
 		t.Errorf("site 1: %q", got)
 	}

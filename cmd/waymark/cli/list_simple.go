@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/waymark-trace/waymark/tracer"
@@ -84,6 +85,9 @@ func appendSimple(b []byte, m *tracer.Marker) []byte {
 	if err := m.NoPlace(); err != nil && len(s.Refused) == 0 {
 		b = fmt.Appendf(b, "    %s\n", printable(strings.TrimPrefix(err.Error(), m.FullName()+" ")))
 	}
+	if by := compilers(s.Places); len(by) > 0 {
+		b = fmt.Appendf(b, "    values by %s\n", printable(strings.Join(by, ", ")))
+	}
 	for i := range s.Places {
 		p := &s.Places[i]
 		b = fmt.Appendf(b, "    place %#x%s, %s\n", p.Address, codeOfPlace(p), cost(p))
@@ -94,6 +98,16 @@ func appendSimple(b []byte, m *tracer.Marker) []byte {
 		b = fmt.Appendf(b, "    not traced at %#x%s: %s\n", p.Address, codeOfPlace(p), printable(p.Err.Error()))
 	}
 	return b
+}
+
+// compilers returns the compilers whose debugging information has the values at some places.
+func compilers(places []tracer.SimplePlace) (names []string) {
+	for i := range places {
+		if name := places[i].Compiler; name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // appendVariables adds the marker's variables, and behind them the others.
@@ -168,6 +182,7 @@ type jsonSimplePlace struct {
 	Function    string         `json:"function,omitempty"`
 	Inlined     []string       `json:"inlined,omitempty"`
 	Emulated    bool           `json:"emulated"`
+	Compiler    string         `json:"compiler,omitempty"`
 	Variables   []jsonVariable `json:"variables,omitempty"`
 	Unavailable string         `json:"unavailable,omitempty"`
 }
@@ -196,7 +211,7 @@ func simpleJSON(m *tracer.Marker) *jsonSimple {
 func placesJSON(all []tracer.SimplePlace) []jsonSimplePlace {
 	out := []jsonSimplePlace{}
 	for _, p := range all {
-		j := jsonSimplePlace{Address: p.Address, Function: p.Function, Inlined: p.Inlined, Emulated: p.Emulated, Unavailable: text(p.Err)}
+		j := jsonSimplePlace{Address: p.Address, Function: p.Function, Inlined: p.Inlined, Emulated: p.Emulated, Compiler: p.Compiler, Unavailable: text(p.Err)}
 		for _, v := range p.Variables {
 			j.Variables = append(j.Variables, jsonVariable{v.Name, v.Type, v.Location, v.Marked, text(v.Err)})
 		}

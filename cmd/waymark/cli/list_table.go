@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -18,12 +17,10 @@ type listTable struct {
 	width   int // of the terminal, 0 where lines may be as long as they like
 	pid     int // whose counters are shown, 0 for nobody's
 	shown   map[*tracer.File]bool
-	code    map[*tracer.File]*code
 }
 
 func (l *listTable) print(groups []group) error {
 	l.shown = map[*tracer.File]bool{}
-	l.code = map[*tracer.File]*code{}
 	for i, g := range groups {
 		var b strings.Builder
 		if i > 0 {
@@ -179,10 +176,9 @@ func (l *listTable) details(b *strings.Builder, m *tracer.Marker) {
 	if m.Unnamed != nil {
 		fmt.Fprintf(b, "    fields have no names: %s\n", printable(m.Unnamed.Error()))
 	}
-	c := l.codeOf(m.File)
 	for _, s := range m.Sites {
 		fmt.Fprintf(b, "    site %#x", uint64(s.Address))
-		if name := c.function(uint64(s.Address)); name != "" {
+		if name := functionOf(m.File, uint64(s.Address)); name != "" {
 			fmt.Fprintf(b, " in %s", label(name))
 		}
 		if s.Semaphore != 0 {
@@ -198,33 +194,7 @@ func (l *listTable) details(b *strings.Builder, m *tracer.Marker) {
 			}
 		}
 	}
-	for _, s := range c.marked[m.FullName()] {
+	for _, s := range m.Code() {
 		fmt.Fprintf(b, "    marked in %s\n", codeText(s))
 	}
-}
-
-// codeText says where code marks: "main.handle (main.go:12) at 0x4a0f20".
-func codeText(c schema.Site) string {
-	s := label(c.Function)
-	if c.Function == "" {
-		s = "an unknown function"
-	}
-	if c.File != "" {
-		s += fmt.Sprintf(" (%s:%d)", label(c.File), c.Line)
-	}
-	s = fmt.Sprintf("%s at %#x", s, c.Address)
-	if c.Optimized {
-		s += ", optimized"
-	}
-	return s
-}
-
-// codeOf returns what is known about the code of a file, which is read once.
-func (l *listTable) codeOf(f *tracer.File) *code {
-	c, ok := l.code[f]
-	if !ok {
-		c = codeOf(f)
-		l.code[f] = c
-	}
-	return c
 }

@@ -66,7 +66,7 @@ func (s *session) sources(o *recordOptions) (all []recordSource, err error) {
 		}
 	}()
 	options := func() *tracer.Options {
-		return &tracer.Options{Where: o.where, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer), UserCounters: bool(o.refcount)}
+		return &tracer.Options{Where: o.where, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer)}
 	}
 	add := func(t tracer.Target, markers []*tracer.Marker, options *tracer.Options) error {
 		events, err := tracer.Trace(t, markers, options)

@@ -228,8 +228,12 @@ func (r *recorder) readPacked(source *packedSource) error {
 			r.fail(err)
 			failed = err != nil
 		}
-		for failed && b.Next() != nil {
-			r.received.Add(1)
+		for failed {
+			run := b.Run()
+			if run == nil {
+				break
+			}
+			r.received.Add(uint64(len(run.Heads)))
 		}
 	})
 }

@@ -2,16 +2,14 @@ package cli
 
 import (
 	"debug/elf"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -137,20 +135,6 @@ func (s *selection) required(cmd *cobra.Command) error {
 
 var errNoMarkers = errors.New("no markers")
 
-// machine returns what an ELF file was compiled for, EM_NONE where that cannot be told.
-func machine(path string) elf.Machine {
-	f, err := os.Open(path)
-	if err != nil {
-		return elf.EM_NONE
-	}
-	defer f.Close()
-	var b [20]byte // e_machine is the third member behind e_ident, at 18
-	if _, err := io.ReadFull(f, b[:]); err != nil || string(b[:4]) != elf.ELFMAG || elf.Data(b[elf.EI_DATA]) != elf.ELFDATA2LSB {
-		return elf.EM_NONE
-	}
-	return elf.Machine(binary.LittleEndian.Uint16(b[18:]))
-}
-
 // choose returns the markers that the patterns select.
 func (s *selection) choose(all []*tracer.Marker) ([]*tracer.Marker, error) {
 	if len(all) == 0 {
@@ -162,8 +146,8 @@ func (s *selection) choose(all []*tracer.Marker) ([]*tracer.Marker, error) {
 		case len(s.target.PIDs) > 0:
 			again = ", and to be started again"
 		}
-		if m := machine(s.target.Path); m != elf.EM_NONE && m != elf.EM_X86_64 {
-			return nil, withHint(err, "waymark link knows x86-64 files only, and this one is for %s", strings.TrimPrefix(m.String(), "EM_"))
+		if f, problem := sdt.Open(s.target.Path); problem == nil && f.Machine != elf.EM_X86_64 {
+			return nil, withHint(err, "waymark link knows x86-64 files only, and this one is for %s", strings.TrimPrefix(f.Machine.String(), "EM_"))
 		}
 		return nil, withHint(err, "a Go program that uses package marker needs waymark link%s%s", file, again)
 	}

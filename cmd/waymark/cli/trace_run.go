@@ -33,7 +33,7 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) er
 		attach: func(s *session) (_ attached, err error) {
 			if events, err = tracer.Trace(s.target, s.markers, &tracer.Options{
 				Where: o.where, Vars: o.vars, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer),
-				OwnPIDs: o.own || o.json, UserCounters: bool(o.refcount), Later: s.later,
+				OwnPIDs: o.own || o.json, Later: s.later,
 			}); err != nil {
 				return nil, err
 			}

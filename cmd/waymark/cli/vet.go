@@ -71,8 +71,8 @@ func runVet(ctx context.Context, env *Env, patterns []string, f *vetFlags) error
 	if err != nil {
 		return err
 	}
-	if f.fix {
-		if found, err = env.fix(found); err != nil {
+	if f.fix && broken == 0 {
+		if found, err = env.fix(ctx, found, patterns, f.tags); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
 	"go/token"
 	"os"
 	"path/filepath"
@@ -22,8 +23,6 @@ type finding struct {
 	Message  string `json:"message"`
 	Fix      string `json:"fix,omitempty"`
 	Package  string `json:"package"`
-
-	edits []edit
 }
 
 // findings returns what was reported, in the order of the files. A package and the same one
@@ -58,14 +57,11 @@ func newFinding(act *checker.Action, pos token.Position, d *analysis.Diagnostic)
 		File: relative(pos.Filename), Line: pos.Line, Column: pos.Column,
 		Analyzer: act.Analyzer.Name, Message: d.Message, Package: act.Package.PkgPath,
 	}
-	if len(d.SuggestedFixes) == 0 {
-		return f
-	}
-	fix := d.SuggestedFixes[0]
-	f.Fix = fix.Message
-	for _, e := range fix.TextEdits {
-		file := act.Package.Fset.File(e.Pos)
-		f.edits = append(f.edits, edit{path: file.Name(), size: file.Size(), from: file.Offset(e.Pos), to: file.Offset(e.End), text: e.NewText})
+	generated := slices.ContainsFunc(act.Package.Syntax, func(s *ast.File) bool {
+		return s.FileStart <= d.Pos && d.Pos < s.FileEnd && ast.IsGenerated(s)
+	})
+	if len(d.SuggestedFixes) > 0 && !generated {
+		f.Fix = d.SuggestedFixes[0].Message
 	}
 	return f
 }

@@ -3,74 +3,55 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
-	"go/format"
 	"os"
-	"slices"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/tools/go/analysis/multichecker"
+
+	"github.com/waymark-trace/waymark/vet"
 )
 
-// edit replaces bytes of a file.
-type edit struct {
-	path     string
-	size     int // of the file that was analyzed
-	from, to int
-	text     []byte
+// fixVerb is the hidden verb under which this program is multichecker.Main, which ends its process.
+const fixVerb = "vet-fix"
+
+func newVetFixCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: fixVerb, Hidden: true, DisableFlagParsing: true,
+		Run: func(_ *cobra.Command, args []string) {
+			os.Args = append([]string{"waymark vet", "-fix"}, args...)
+			multichecker.Main(vet.Analyzers()...)
+		},
+	}
 }
 
-// fix changes the files as the findings suggest and returns those that suggest nothing, or
-// whose change gets in the way of another one.
-func (e *Env) fix(found []*finding) (left []*finding, err error) {
-	byFile := make(map[string][]edit)
+// fix has multichecker change the files as the findings suggest, and returns those that suggest
+// nothing.
+func (e *Env) fix(ctx context.Context, found []*finding, patterns []string, tags string) ([]*finding, error) {
+	var left []*finding
+	files := make(map[string]bool)
 	for _, f := range found {
-		if len(f.edits) == 0 || slices.ContainsFunc(f.edits, func(x edit) bool { return x.touches(byFile[x.path]) }) {
+		if f.Fix == "" {
 			left = append(left, f)
-			continue
-		}
-		for _, x := range f.edits {
-			byFile[x.path] = append(byFile[x.path], x)
+		} else {
+			files[f.File] = true
 		}
 	}
-	for path, edits := range byFile {
-		if err := rewrite(path, edits); err != nil {
-			return nil, fmt.Errorf("fixing %s: %w", relative(path), err)
-		}
+	if len(files) == 0 {
+		return left, nil
 	}
-	if n := len(found) - len(left); n > 0 {
-		e.message("fixed %s in %s", plural(n, "finding"), plural(len(byFile), "file"))
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("fixing: %w", err)
 	}
+	cmd := exec.CommandContext(ctx, self, append([]string{fixVerb}, patterns...)...)
+	cmd.Args[0] = os.Args[0]
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOFLAGS=%s '-tags=%s'", os.Getenv("GOFLAGS"), tags))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, withHint(fmt.Errorf("fixing: %s: %w", bytes.TrimSpace(out), cmp.Or(ctx.Err(), err)), "run the same again")
+	}
+	e.message("fixed %s in %s", plural(len(found)-len(left), "finding"), plural(len(files), "file"))
 	return left, nil
-}
-
-// touches reports whether the outcome depends on which of the edits is made first.
-func (x edit) touches(others []edit) bool {
-	return slices.ContainsFunc(others, func(o edit) bool { return o.from <= x.to && x.from <= o.to })
-}
-
-func rewrite(path string, edits []edit) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	source, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if len(source) != edits[0].size {
-		return errors.New("it changed meanwhile: run the same again")
-	}
-	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
-	var out bytes.Buffer
-	at := 0
-	for _, x := range edits {
-		out.Write(source[at:x.from])
-		out.Write(x.text)
-		at = x.to
-	}
-	out.Write(source[at:])
-	text, err := format.Source(out.Bytes())
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, info.Mode().Perm())
 }

@@ -2,6 +2,7 @@
 package format
 
 import (
+	"time"
 	"unsafe"
 
 	"github.com/waymark-trace/waymark/marker"
@@ -10,6 +11,7 @@ import (
 type (
 	status int
 	blob   []byte
+	delay  time.Duration
 )
 
 const words = "path %s " + "attempt %d"
@@ -18,6 +20,9 @@ var (
 	fine     = marker.New2[string, int]("format:fine", words)
 	none     = marker.New0("format:none", "")
 	all      = marker.New8[status, blob, bool, float32, uintptr, unsafe.Pointer, rune, []byte]("format:all", "a %d b %x c %t d %g e %x f %p g %c h %s")
+	took     = marker.New3[time.Duration, time.Duration, delay]("format:took", "took %s limit %d delay %d")
+	delayed  = marker.New1[delay]("format:delayed", "delay %s")           // want `%s cannot print field delay, which is int64; try %d`
+	quoted   = marker.New1[time.Duration]("format:quoted", "took %q")     // want `%q cannot print field took, which is time.Duration; try %s`
 	few      = marker.New2[int, int]("format:few", "n %d")                // want `marker "format:few": format "n %d" has 1 verbs for 2 arguments`
 	many     = marker.New0("format:many", "n %d")                         // want `has 1 verbs for 0 arguments`
 	verb     = marker.New1[status]("format:verb", "n %s")                 // want `%s cannot print field n, which is int; try %d`

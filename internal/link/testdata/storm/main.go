@@ -171,7 +171,7 @@ func targets() []*target {
 	var p *tracepoint.Probe
 	list := []*target{
 		counted("loop", &inLoop.Marker, 100, func(w int) { loop(w, 100) }),
-		counted("deep", &inLoop.Marker, 1, func(w int) { deep(50+rand.IntN(200), w) }),
+		counted("deep", &inLoop.Marker, 1, func(w int) { deep(50+depths[w].IntN(200), w) }),
 		counted("straight", &straight.Marker, 3, func(w int) { straightLine(w, text) }),
 		counted("guard", &guarded.Marker, 1, guard),
 		counted("generic", &inGeneric.Marker, 8, func(w int) { generic(w, words); generic(w, []int{1, 2, 3}) }),
@@ -209,10 +209,24 @@ func targets() []*target {
 	return list
 }
 
+// depths are the random numbers of each worker.
+var depths [workers]*rand.Rand
+
 func main() {
 	duration, err := time.ParseDuration(os.Args[1])
 	if err != nil {
 		panic(err)
+	}
+	// WAYMARK_SEED repeats a run, as far as threads let it.
+	seed := rand.Uint64()
+	if s := os.Getenv("WAYMARK_SEED"); s != "" {
+		if _, err := fmt.Sscan(s, &seed); err != nil {
+			panic(err)
+		}
+	}
+	fmt.Printf("WAYMARK_SEED=%d\n", seed)
+	for w := range depths {
+		depths[w] = rand.New(rand.NewPCG(seed, uint64(w)))
 	}
 	list := targets()
 	var passes, settled, toggles atomic.Int64
@@ -250,8 +264,9 @@ func main() {
 	}
 	for patcher := range 2 {
 		wg.Go(func() {
+			random := rand.New(rand.NewPCG(seed, workers+uint64(patcher)))
 			for !stop.Load() {
-				i := rand.IntN(len(list)/2)*2 + patcher
+				i := random.IntN(len(list)/2)*2 + patcher
 				if i >= len(list) || list[i].on == nil {
 					continue
 				}
@@ -270,7 +285,7 @@ func main() {
 				}
 				t.state.Add(1)
 				toggles.Add(1)
-				time.Sleep(time.Duration(rand.IntN(100)) * time.Microsecond)
+				time.Sleep(time.Duration(random.IntN(100)) * time.Microsecond)
 			}
 		})
 	}

@@ -1,7 +1,15 @@
 // Command tricky marks in the ways that once misled link about types.
 package main
 
-import "github.com/waymark-trace/waymark/marker"
+import (
+	"time"
+
+	other "github.com/waymark-trace/waymark/internal/link/testdata/tricky/time"
+	"github.com/waymark-trace/waymark/marker"
+)
+
+// delay is no time.Duration to a format: it has no String.
+type delay time.Duration
 
 var (
 	direct  = marker.New1[int32]("tricky:direct", "x %v")
@@ -10,6 +18,7 @@ var (
 	second  = marker.New2[uint16, float64]("tricky:second", "a %v b %v")
 	generic = marker.New1[uint32]("tricky:generic", "x %v")
 	method  = marker.New1[int16]("tricky:method", "x %v")
+	took    = marker.New3[time.Duration, other.Duration, delay]("tricky:took", "a %s b %d c %d")
 	unused  = marker.New1[int16]("tricky:unused", "x %v")
 )
 
@@ -48,6 +57,7 @@ func main() {
 	generic.Mark(11)
 	f := method.Mark
 	f(12)
+	took.Mark(13, 14, 15)
 	if unused.Enabled() {
 		println("enabled")
 	}

@@ -1,0 +1,189 @@
+package ring
+
+import (
+	"errors"
+	"math"
+)
+
+// Run is consecutive records of a ring, copied out of it and checked. It is valid until the ring's
+// next Run or Next.
+type Run struct {
+	Events []*Event // all that are described by now, by number
+	Heads  []Head   // of the records
+	bytes  []byte
+}
+
+// Head is the fixed part of a record. Event is the number of one of Run.Events, and the record has
+// at least as many bytes of arguments as that event.
+type Head struct {
+	Monotonic int64 // nanoseconds of CLOCK_MONOTONIC, never less than those of the record before
+	Goroutine uint64
+	at        uint32 // where Run.bytes has the record
+	words     uint16 // length of the record, in units of 8 bytes
+	Event     uint16
+}
+
+// Args returns the arguments of a record, as its Event describes them.
+func (u *Run) Args(h *Head) []byte {
+	end := h.at + 8*uint32(h.words)
+	return u.bytes[h.at+RecordHeader : end : end]
+}
+
+// maxRun bounds the records of a run, so that a processor's nearest cache holds their heads beside
+// the chunk.
+const maxRun = 512
+
+// Run returns the next records of a ring, in the order in which they were written, and nil when
+// there are none for now. Errors are those of Next.
+func (r *Reader) Run(ring int) (*Run, error) {
+	c := &r.cursors[ring]
+	if c.next == len(c.heads) {
+		if more, err := c.more(r); !more {
+			return nil, err
+		}
+	}
+	c.run = Run{r.events, c.heads[c.next:], c.bytes}
+	c.returned(len(c.heads))
+	return &c.run, nil
+}
+
+// Next returns the next record of a ring, in the order in which they were written, and nil when
+// there is none for now. An error names the place; all records before it were returned, and none of
+// the ring will be.
+func (r *Reader) Next(ring int) (*Record, error) {
+	c := &r.cursors[ring]
+	if c.next == len(c.heads) {
+		if more, err := c.more(r); !more {
+			return nil, err
+		}
+	}
+	h := &c.heads[c.next]
+	u := Run{bytes: c.bytes}
+	c.record = Record{r.events[h.Event], c.first + uint64(c.next), h.Monotonic, h.Goroutine, u.Args(h)}
+	c.returned(c.next + 1)
+	return &c.record, nil
+}
+
+// returned notes that the first n of the decoded records were returned.
+func (c *cursor) returned(n int) {
+	c.next = n
+	if n == len(c.heads) {
+		c.position, c.events = c.decoded, c.count
+		return
+	}
+	c.position, c.events = c.start+uint64(c.heads[n].at), c.first+uint64(n)
+}
+
+// more decodes records once all that were decoded have been returned. It returns false if there are
+// none for now.
+func (c *cursor) more(r *Reader) (bool, error) {
+	for {
+		if c.failed != nil {
+			return false, c.failed
+		}
+		if len(c.batch) == 0 {
+			more := false
+			c.failed = r.guard(func() (err error) {
+				more, err = c.fill(r, c.least, false)
+				return err
+			})
+			if c.failed != nil {
+				return false, c.failed
+			}
+			if !more {
+				return false, nil
+			}
+			r.tick()
+		}
+		if c.failed = c.decode(r); c.failed != nil {
+			c.batch = nil
+		}
+		c.returned(0)
+		if len(c.heads) > 0 {
+			return true, nil
+		}
+	}
+}
+
+// errPart is that the batch ends within a record of which there is more.
+var errPart = errors.New("part of a record")
+
+// decode checks the first records of the batch and notes their heads, once for all who read them.
+// It counts those that an earlier reader has read, and leaves them out. Records before an error are
+// decoded.
+func (c *cursor) decode(r *Reader) (err error) {
+	if c.space == nil {
+		c.space = make([]Head, maxRun)
+	}
+	b, heads, n, at, last := c.batch, c.space, 0, 0, c.last
+	c.bytes, c.start = b, c.decoded
+	line := r.converter.Line()
+	for n < len(heads) && at < len(b) {
+		word := order.Uint64(b[at:]) // the batch is a multiple of 8 bytes
+		words, number := word>>timeBits&0xffff, word>>48
+		size := int(words) * 8
+		if uint(size-1) >= uint(len(b)-at) || number >= uint64(len(r.events)) {
+			var skip int
+			if skip, err = c.other(r, at); err != nil {
+				break
+			}
+			at += skip
+			continue
+		}
+		e := r.events[number]
+		if size < RecordHeader+e.Size {
+			err = r.errorf(c.at()+uint64(at), "a record of %d bytes, of event %.80q, which has %d", size, e.FullName(), RecordHeader+e.Size)
+			break
+		}
+		c.count++
+		if c.decoded+uint64(at) >= c.skip {
+			ticks := c.context.ticks + word&math.MaxUint32
+			time, ok := line.Monotonic(ticks)
+			if !ok {
+				time, line = r.converter.Monotonic(ticks), r.converter.Line()
+			}
+			last = max(last, time)
+			h := &heads[n] // field by field: a composite is put together on the stack first, and waits there
+			h.Monotonic, h.Goroutine, h.at, h.words, h.Event = last, c.context.goroutine, uint32(at), uint16(words), uint16(number)
+			n++
+		}
+		at += size
+	}
+	c.heads, c.last, c.first, c.least = heads[:n], last, c.count-uint64(n), 0
+	c.advance(uint64(min(at, len(b))))
+	c.decoded += uint64(max(at-len(b), 0))
+	if err == errPart {
+		if c.batch = nil; at == 0 {
+			c.least = maxRecord
+		}
+		return nil
+	}
+	return err
+}
+
+// other decodes a word of the batch that is no record of a known event, and returns how many bytes
+// to go on by: 0 if its event has become known.
+func (c *cursor) other(r *Reader, at int) (skip int, err error) {
+	b := c.batch[at:]
+	word := order.Uint64(b)
+	size, number, place := int(word>>timeBits&0xffff)*8, word>>48, c.at()+uint64(at)
+	left := int(c.limit - c.decoded - uint64(at))
+	switch {
+	case size == 0 || size > left:
+		return 0, r.errorf(place, "a record of %d bytes, %d are left", size, left)
+	case number == padding && size == 8:
+		return left, nil
+	case size > len(b):
+		return 0, errPart
+	case number == newContext && size == contextSize:
+		c.context = context{order.Uint64(b[8:]), order.Uint64(b[16:])}
+		return size, nil
+	}
+	if _, err := r.Events(); err != nil {
+		return 0, err
+	}
+	if number >= uint64(len(r.events)) {
+		return 0, r.errorf(place, "event %d of %d, in a record of %d bytes", number, len(r.events), size)
+	}
+	return 0, nil
+}
