@@ -55,6 +55,7 @@ var kinds = map[string][]operand{
 	"floats":   {float(4, 1.5), float(8, -2.25), odd},
 	"texts":    {address, is(8, int64(len("a text"))), address, is(8, int64(len("raw\x00bytes")))},
 	"named":    {is(4, -5), address, is(8, 5), address, is(8, 4)},
+	"strung":   {address, is(8, int64(len("phase -7"))), plus(8, 0, 1), address, is(8, int64(len(`"word"`)))},
 	"address":  {is(8, 0x1000), is(8, 0)},
 	"eight": {address, is(8, 2), plus(4, -5, -1), odd, float(8, 2.5), is(1, 250), is(2, -3),
 		address, is(8, 3), is(8, 0)},

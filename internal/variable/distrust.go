@@ -41,7 +41,7 @@ func (fr *Frame) spilled(t *Type, l *Location) bool {
 	return !fr.unit.isGo && !fr.unit.isGCC && t.Class != Pointer && l.ofStack()
 }
 
-var errSpilled = unavailable("clang says an address in the stack for what is no pointer")
+var errSpilled = unavailable("clang has an address in the stack for a variable that is no pointer")
 
 // ofStack reports whether a value is computed of the stack's address, and of nothing that is loaded.
 func (l *Location) ofStack() bool {

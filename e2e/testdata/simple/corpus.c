@@ -281,48 +281,6 @@ NOINLINE static void twofold(long n)
 	clobber(n * 2 + 2);
 }
 
-/* gcc -O1 makes a copy of the first pass, which goes on behind the marker of the others, at its address. */
-NOINLINE static long known(long p, int n, long k, int m)
-{
-	if (n <= 0)
-		return 13;
-	WAYMARK_SIMPLE("c:once", "%ld %d", p, n);
-	int i = 0;
-	for (; i < (k & 3); i++) {
-		WAYMARK_SIMPLE("c:known", "%d %ld %d %ld", n, p, m, k);
-		if (p + 5 < 6)
-			return known(n - p, n / 2, k, m) + 8;
-	}
-	return i;
-}
-
-/* The second pass of the outer loop begins where the markers of the first one are, and so does the first inner loop. */
-NOINLINE static long passes(int n)
-{
-	int i = 2;
-	while (i > 0) {
-		i--;
-		int j = n & 3;
-		do {
-			WAYMARK_SIMPLE("c:inner", "%d", n);
-		} while (--j > 0);
-		WAYMARK_SIMPLE("c:outer", "%d", n);
-	}
-	return i;
-}
-
-/* gcc -O1 assigns behind the loop, and says at its beginning that the variable still is what it was. */
-NOINLINE static long sunk(long p, int n)
-{
-	clobber(n);
-	for (int i = 0; i < n; i++) {
-		WAYMARK_SIMPLE("c:sunk", "%d %ld", n, p);
-		p = 30;
-	}
-	clobber(p);
-	return n ^ p;
-}
-
 int main(void)
 {
 	int values[12];
@@ -348,8 +306,6 @@ int main(void)
 		r += clone(3, i) + clone(3, i * 2);
 		r += shadows(i);
 		twofold(i);
-		r += sunk(i + 4, i + 1);
-		r += known(i + 3, i + 1, values[5] + i, 8) + passes(i + 1);
 	}
 	r += loop(values, 10) + tight(values, 12);
 	r += unrolled(2);
