@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math/bits"
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
@@ -28,6 +27,7 @@ type plan struct {
 
 // place is where one field lies.
 type place struct {
+	field        *event.Field
 	kind         event.Kind
 	offset, size int
 	reason       []byte // why there is no value, where there is none: a string of CTF
@@ -50,7 +50,7 @@ func (c *PackedChannel) plan(m *tracer.Marker) (*plan, error) {
 		f := &m.Fields[i]
 		offset, size := f.Offset, f.Size
 		if f.Kind.HasLength() || isMissing(f) || len(p.rest) > 0 {
-			at := place{kind: f.Kind, offset: offset, size: size}
+			at := place{field: f, kind: f.Kind, offset: offset, size: size}
 			if isMissing(f) {
 				at.reason = append(reason(f, &event.Value{}), 0)
 			}
@@ -115,32 +115,20 @@ func (p *plan) measure(args, behind []byte) (size int, err error) {
 	return size, nil
 }
 
-// text returns a text and what is behind it.
-func (f *place) text(args, behind []byte) (t text, _ []byte, err error) {
-	word := f.size / 2
-	if f.kind == event.Bytes {
-		word = f.size / 3
+// text returns a text and the bytes after it.
+func (f *place) text(args, texts []byte) (t text, rest []byte, err error) {
+	kept, length, rest, err := f.field.DecodeText(args, texts)
+	if err != nil {
+		return t, nil, err
 	}
-	kept, length := number(args[f.offset:], word), number(args[f.offset+word:], word)
-	if kept > length || kept > uint64(len(behind)) || length > 1<<(bits.UintSize-1)-1 {
-		return t, nil, fmt.Errorf("%d of %d bytes were kept, %d are there", kept, length, len(behind))
-	}
-	t = text{kept: behind[:kept:kept], length: length}
+	t = text{kept: kept, length: uint64(length)}
 	switch {
-	case kept < length:
+	case len(kept) < length:
 		t.matter = cut
-	case f.kind == event.String && bytes.IndexByte(t.kept, 0) >= 0:
+	case f.kind == event.String && bytes.IndexByte(kept, 0) >= 0:
 		t.matter = withNUL
 	}
-	return t, behind[kept:], nil
-}
-
-// number reads a word of a program.
-func number(b []byte, size int) uint64 {
-	if size == 4 {
-		return uint64(binary.NativeEndian.Uint32(b))
-	}
-	return binary.NativeEndian.Uint64(b)
+	return t, rest, nil
 }
 
 // extra is what a text takes besides its bytes: its length, that of the whole, or a NUL.

@@ -313,7 +313,8 @@ func formIn(fields []ctf.Field, k event.Kind) (form, int) {
 func (c *class) own(e *Event) {
 	elems := e.Raw.Payload.Elems
 	for _, f := range c.forms {
-		v, raw := event.Value{}, &elems[0]
+		var v event.Value
+		raw := &elems[0]
 		if f.matter == withNUL || f.matter == plain && f.kind == event.Bytes {
 			raw, elems = &elems[1], elems[1:]
 		}

@@ -26,6 +26,8 @@ func all() *event.Point {
 		m.Fields = append(m.Fields, event.Field{Name: name, Type: k.String(), Kind: k})
 	}
 	m.Fields[2].Verb = "%x"
+	m.Fields[5].Names = map[int64]string{-1: "none", 1: "one"}
+	m.Fields[int(event.Bytes)-1].Elem = event.Int16
 	m.Fields = append(m.Fields, event.Field{Name: "string_length", Type: "int", Kind: event.Int}, event.Field{Name: "no-word", Kind: event.String})
 	return m
 }

@@ -32,8 +32,9 @@ var rules = []rule{
 		why: "a program with markers takes on nothing but the standard library, and none of the four pays for another",
 	},
 	{
-		what:  "events",
-		parts: []string{"event"},
+		what:   "events",
+		parts:  []string{"event"},
+		except: []string{"event/source"},
 		bad: func(dep string) bool {
 			return isForeign(dep) || isOwn(dep) && !isIn(dep, "event") || dep == "context" || dep == "fmt" || dep == "encoding/json"
 		},
@@ -135,6 +136,14 @@ var rules = []rule{
 				isIn(dep, engines...) && !isIn(dep, "internal/procfs") || isOwn(dep) && !isIn(dep, "internal", "event", "marker", "tracepoint", "statickey", "agent")
 		},
 		why: "services link it and leave it in: it takes on system calls, and no network stack, reader of executables or engine",
+	},
+	{
+		what:  "sources of events",
+		parts: []string{"event/source"},
+		bad: func(dep string) bool {
+			return isForeign(dep) || isOwn(dep) && !isIn(dep, "event") || dep == "fmt" || dep == "encoding/json"
+		},
+		why: "consumers of events link it with any source, and with no more",
 	},
 }
 
