@@ -39,7 +39,7 @@ func TestCount(t *testing.T) {
 		for _, k := range n.Keys {
 			sum += k.Count
 		}
-		if tt.by != nil && (sum != n.Count || len(n.Keys) != 1 || string(n.Keys[0].Key.Values[0].Text) != "x" || n.Others == 0) {
+		if tt.by != nil && (sum != n.Count || len(n.Keys) != 1 || string(n.Keys[0].Key.Values[0].Bytes()) != "x" || n.Others == 0) {
 			t.Errorf("%s: %d others and keys %+v of %d", tt.name, n.Others, n.Keys, n.Count)
 		}
 		must(t, c.Close())

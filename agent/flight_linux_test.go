@@ -22,7 +22,7 @@ func numbers(t *testing.T, tr *tracer.Tracer) (all []int, missing int) {
 			return all, int(lost)
 		}
 		must(t, err)
-		all = append(all, int(e.Values[1].Bits))
+		all = append(all, int(e.Values[1].Bits()))
 	}
 }
 

@@ -57,8 +57,8 @@ func TestTrace(t *testing.T) {
 					break
 				}
 				must(t, err)
-				n := int(e.Values[1].Bits)
-				if tt.want != nil && n != tt.want(events) || n <= last || string(e.Values[0].Text) != "x" || e.PID != p.PID() || e.Goroutine == 0 {
+				n := int(e.Values[1].Bits())
+				if tt.want != nil && n != tt.want(events) || n <= last || string(e.Values[0].Bytes()) != "x" || e.PID != p.PID() || e.Goroutine == 0 {
 					t.Fatalf("event %d behind n %d: %+v", events, last, e)
 				}
 				last = n
@@ -100,7 +100,7 @@ func TestBatches(t *testing.T) {
 					for i := range run.Heads {
 						e, args := &run.Heads[i], run.Args(&run.Heads[i])
 						marker, texts := run.Markers[e.Event], args[run.Events[e.Event].Size:]
-						at, _ := marker.Fields[1].Place()
+						at := marker.Fields[1].Offset
 						n := binary.NativeEndian.Uint64(args[at:])
 						if before, ok := last[b.CPU]; seen[n] || n < 1000 || ok && int64(n) <= before || string(texts[:1]) != "x" || e.Goroutine == 0 || marker.Name != markers[0].Name {
 							t.Errorf("n %d after %d on CPU %d, seen before: %t: %+v", n, before, b.CPU, seen[n], e)
@@ -154,7 +154,7 @@ func TestTraceOfTheDead(t *testing.T) {
 				break
 			}
 			must(t, err)
-			if n := int(e.Values[1].Bits); n != events {
+			if n := int(e.Values[1].Bits()); n != events {
 				t.Fatalf("event %d has n %d", events, n)
 			}
 			events++

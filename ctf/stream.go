@@ -51,6 +51,9 @@ type Event struct {
 // Discarded returns how many events the tracer says it lost in this stream, up to the packet that was read last.
 func (s *Stream) Discarded() uint64 { return s.discarded }
 
+// PacketContext returns the context of the packet that was read last; before the first it has no Type.
+func (s *Stream) PacketContext() *Value { return &s.context }
+
 // Next returns the next event, and io.EOF after the last. Any other error ends the stream: it is an *Error
 // that says where, and all events before that place were returned.
 func (s *Stream) Next() (*Event, error) {

@@ -49,18 +49,18 @@ func compareTypes(t *testing.T, program string) {
 	values, constants := 0, 0
 	for i, ev := range events {
 		printed := strings.Fields(lines[i])
-		if printed[0] != ev.Marker.Name || len(ev.Values) != len(printed)-1 {
-			t.Fatalf("event %d is of %s with %d values, line %q", i, ev.Marker.Name, len(ev.Values), lines[i])
+		if printed[0] != ev.Point.Name || len(ev.Values) != len(printed)-1 {
+			t.Fatalf("event %d is of %s with %d values, line %q", i, ev.Point.Name, len(ev.Values), lines[i])
 		}
 		for j := range ev.Values {
-			v, f := &ev.Values[j], &ev.Marker.Fields[j]
+			v, f := &ev.Values[j], &ev.Point.Fields[j]
 			switch {
-			case v.Err != nil && f.Kind.IsFloat() && label.MatchString(v.Err.Error()) && constant.MatchString(ev.Marker.Name):
+			case v.Err() != nil && f.Kind.IsFloat() && label.MatchString(v.Err().Error()) && constant.MatchString(ev.Point.Name):
 				constants++ // only the compiler knows where it put that one
-			case v.Err != nil:
-				t.Errorf("%s, argument %d: %v", ev.Marker.Name, j+1, v.Err)
+			case v.Err() != nil:
+				t.Errorf("%s, argument %d: %v", ev.Point.Name, j+1, v.Err())
 			case !sameValue(f, v, printed[j+1]):
-				t.Errorf("%s, argument %d (%s): got %#x as %v, want %s", ev.Marker.Name, j+1, ev.Marker.Sites[0].Args, v.Bits, f.Kind, printed[j+1])
+				t.Errorf("%s, argument %d: got %#x as %v, want %s", ev.Point.Name, j+1, v.Bits(), f.Kind, printed[j+1])
 			default:
 				values++
 			}
@@ -81,22 +81,22 @@ func TestMixedTypes(t *testing.T) {
 	}
 	for i, ev := range events {
 		printed := strings.Fields(lines[i])
-		v, f, number := &ev.Values[0], &ev.Marker.Fields[0], printed[1]
-		if printed[0] != ev.Marker.Name || f.Unavailable != nil || !sameValue(&ev.Marker.Fields[1], &ev.Values[1], printed[2]) {
-			t.Errorf("event %d is of %s: %+v, %v, line %q", i, ev.Marker.Name, ev.Values, f.Unavailable, lines[i])
+		v, f, number := &ev.Values[0], &ev.Point.Fields[0], printed[1]
+		if printed[0] != ev.Point.Name || f.Unavailable != "" || !sameValue(&ev.Point.Fields[1], &ev.Values[1], printed[2]) {
+			t.Errorf("event %d is of %s: %+v, %v, line %q", i, ev.Point.Name, ev.Values, f.Unavailable, lines[i])
 		}
-		if v.Err != nil {
-			if !strings.Contains(v.Err.Error(), "a size of 16 bytes") {
-				t.Errorf("%s: %v", lines[i], v.Err)
+		if v.Err() != nil {
+			if !strings.Contains(v.Err().Error(), "a size of 16 bytes") {
+				t.Errorf("%s: %v", lines[i], v.Err())
 			}
 			continue
 		}
-		if f.KindOf(v) == event.Float64 { // of a float32 too
-			if n, err := parseFloat(number, 64); err != nil || math.Float64frombits(v.Bits) != n {
-				t.Errorf("%s: got %v", lines[i], math.Float64frombits(v.Bits))
+		if v.Kind() == event.Float64 { // of a float32 too
+			if n, err := parseFloat(number, 64); err != nil || math.Float64frombits(v.Bits()) != n {
+				t.Errorf("%s: got %v", lines[i], math.Float64frombits(v.Bits()))
 			}
 		} else if !sameValue(f, v, number) {
-			t.Errorf("%s: got %#x as %v in a field of %v", lines[i], v.Bits, f.KindOf(v), f.Kind)
+			t.Errorf("%s: got %#x as %v in a field of %v", lines[i], v.Bits(), v.Kind(), f.Kind)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestCorpus(t *testing.T) {
 			for _, m := range markers {
 				sites += len(m.Sites)
 				for _, f := range m.Fields {
-					if f.Unavailable != nil {
+					if f.Unavailable != "" {
 						t.Errorf("%s, %s: %v", m.FullName(), f.Name, f.Unavailable)
 					}
 				}

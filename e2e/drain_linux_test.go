@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
 // drain yields the events of a tracer until its end, which somebody brings about, and expects that none was lost.
-func drain(t *testing.T, tr *tracer.Tracer) iter.Seq[*tracer.Event] {
+func drain(t *testing.T, tr *tracer.Tracer) iter.Seq[*event.Event] {
 	t.Helper()
-	return func(yield func(*tracer.Event) bool) {
+	return func(yield func(*event.Event) bool) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()

@@ -55,6 +55,7 @@ var kinds = map[string][]operand{
 	"floats":   {float(4, 1.5), float(8, -2.25), odd},
 	"texts":    {address, is(8, int64(len("a text"))), address, is(8, int64(len("raw\x00bytes")))},
 	"named":    {is(4, -5), address, is(8, 5), address, is(8, 4)},
+	"strung":   {address, is(8, int64(len("phase -7"))), plus(8, 0, 1), address, is(8, int64(len(`"word"`)))},
 	"address":  {is(8, 0x1000), is(8, 0)},
 	"eight": {address, is(8, 2), plus(4, -5, -1), odd, float(8, 2.5), is(1, 250), is(2, -3),
 		address, is(8, 3), is(8, 0)},
@@ -161,7 +162,7 @@ func (s *command) finish(t *testing.T) {
 }
 
 // traced runs the program under our own tracer and returns its events.
-func traced(t *testing.T, path string, passes int) []*tracer.Event {
+func traced(t *testing.T, path string, passes int) []*event.Event {
 	t.Helper()
 	c := start(t, []string{path, "-n", fmt.Sprint(passes)}, "kinds:*")
 	tr, err := tracer.Trace(c.target, c.markers, nil)
@@ -177,29 +178,29 @@ func traced(t *testing.T, path string, passes int) []*tracer.Event {
 }
 
 // checkEvents compares our own events, with names and text, to what the program marked.
-func checkEvents(t *testing.T, events []*tracer.Event, passes int) {
+func checkEvents(t *testing.T, events []*event.Event, passes int) {
 	t.Helper()
 	if len(events) != passes*len(kinds) {
 		t.Errorf("waymark: %d events, want %d", len(events), passes*len(kinds))
 	}
 	hits := make(map[string]int)
 	for _, ev := range events {
-		name := ev.Marker.Name
+		name := ev.Point.Name
 		i := hits[name]
 		hits[name]++
 		var flat []string
 		for j, v := range ev.Values {
-			f := ev.Marker.Fields[j]
-			if v.Err != nil {
-				t.Errorf("waymark: %s %s: %v", name, f.Name, v.Err)
+			f := ev.Point.Fields[j]
+			if v.Err() != nil {
+				t.Errorf("waymark: %s %s: %v", name, f.Name, v.Err())
 			}
 			if f.Kind.HasLength() {
-				flat = append(flat, "1", fmt.Sprint(v.Len))
+				flat = append(flat, "1", fmt.Sprint(v.Len()))
 			} else {
-				flat = append(flat, fmt.Sprint(v.Bits))
+				flat = append(flat, fmt.Sprint(v.Bits()))
 			}
-			if want := texts[name+" "+f.Name]; want != string(v.Text) {
-				t.Errorf("waymark: %s %s is %q, want %q", name, f.Name, v.Text, want)
+			if want := texts[name+" "+f.Name]; want != string(v.Bytes()) {
+				t.Errorf("waymark: %s %s is %q, want %q", name, f.Name, v.Bytes(), want)
 			}
 			if f.Kind == event.Invalid {
 				t.Errorf("waymark: %s %s has no kind", name, f.Name)

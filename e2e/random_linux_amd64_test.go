@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/debuginfo"
+	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/fetch"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/place"
 	"github.com/waymark-trace/waymark/internal/simplesection"
 	"github.com/waymark-trace/waymark/internal/variable"
-	"github.com/waymark-trace/waymark/sdt"
 )
 
 var (
@@ -241,20 +241,20 @@ func (p *randomBuild) same(build string, h *randomHit, truth []string, sum *rand
 
 // randomPlaces returns the places of a file's markers by address, and the markers that are refused at some.
 func randomPlaces(file string) (at map[uint64][]*randomPlace, refused map[string]bool, err error) {
-	f, err := os.Open(file)
+	image, err := elffile.Open(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
-	records, problems, err := simplesection.Read(file)
+	defer image.Close()
+	records, problems, err := simplesection.Read(image)
 	if err = errors.Join(append(problems, err)...); err != nil {
 		return nil, nil, err
 	}
-	raw, err := sdt.ReadSection(file, simplesection.Section, simplesection.MaxSize)
+	raw, err := image.Named(simplesection.Section, simplesection.MaxSize)
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := debuginfo.Open(f, file)
+	info, err := debuginfo.Open(image, file)
 	if err != nil {
 		return nil, nil, err
 	}

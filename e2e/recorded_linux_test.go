@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/talk"
 	"github.com/waymark-trace/waymark/recording"
@@ -86,7 +87,7 @@ func readNumbers(t *testing.T, dir string) (a account) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		writer, seq := e.Values[0].Bits, e.Values[1].Bits
+		writer, seq := e.Values[0].Bits(), e.Values[1].Bits()
 		if seq < next[writer] {
 			t.Fatalf("%s: event %d of writer %d, %d was to be next", dir, seq, writer, next[writer])
 		}
@@ -96,9 +97,11 @@ func readNumbers(t *testing.T, dir string) (a account) {
 		}
 		a.received++
 	}
-	for _, l := range r.Lost() {
-		a.lost += l.Count
+	lost, err := r.Losses()
+	if err != nil {
+		t.Fatal(err)
 	}
+	a.lost += source.Total(lost)
 	return a
 }
 

@@ -48,10 +48,10 @@ func checkGoroutines(t *testing.T, path string) {
 	}
 	seen := map[uint64]int{}
 	for e := range drain(t, events) {
-		if e.Goroutine == 0 || uint64(e.Goroutine) != e.Values[0].Bits || e.Values[0].Err != nil {
-			t.Errorf("an event of goroutine %d in %d: %v", e.Goroutine, e.Values[0].Bits, e.Values[0].Err)
+		if e.Goroutine == 0 || uint64(e.Goroutine) != e.Values[0].Bits() || e.Values[0].Err() != nil {
+			t.Errorf("an event of goroutine %d in %d: %v", e.Goroutine, e.Values[0].Bits(), e.Values[0].Err())
 		}
-		seen[e.Values[0].Bits]++
+		seen[e.Values[0].Bits()]++
 	}
 	if len(seen) != 5 {
 		t.Errorf("events of %d goroutines, want 5", len(seen))

@@ -52,11 +52,11 @@ func (o *oracle) trace(t *testing.T, p program) map[string][]simpleHit {
 	}
 	hits := map[string][]simpleHit{}
 	for e := range drain(t, events) {
-		h := simpleHit{e.Marker.Simple.Name, map[string]string{}, map[string]error{}}
+		h := simpleHit{e.Point.FullName(), map[string]string{}, map[string]error{}}
 		for i := range e.Values {
-			f, v := &e.Marker.Fields[i], &e.Values[i]
+			f, v := &e.Point.Fields[i], &e.Values[i]
 			h.values[f.Name] = canonical(f, v)
-			h.why[f.Name] = v.Err
+			h.why[f.Name] = v.Err()
 		}
 		hits[h.marker] = append(hits[h.marker], h)
 	}
@@ -64,48 +64,49 @@ func (o *oracle) trace(t *testing.T, p program) map[string][]simpleHit {
 }
 
 // canonical writes a value as values.py does.
-func canonical(f *tracer.Field, v *tracer.Value) string {
-	kind := f.KindOf(v)
+func canonical(f *event.Field, v *event.Value) string {
+	kind := v.Kind()
 	switch {
-	case v.Err != nil:
-		if f.Kind == event.String && !errors.Is(v.Err, variable.ErrOptimized) && strings.Contains(v.Err.Error(), "could not be read") {
+	case v.Err() != nil:
+		if f.Kind == event.String && !errors.Is(v.Err(), variable.ErrOptimized) && strings.Contains(v.Err().Error(), "could not be read") {
 			return "nil" // text at address 0
 		}
 		return "-"
 	case f.Elem != event.Invalid:
 		var words []string
 		size := f.Elem.Size()
-		for at := 0; at+size <= len(v.Text); at += size {
+		for at := 0; at+size <= len(v.Bytes()); at += size {
 			var bits uint64
 			for i := size - 1; i >= 0; i-- {
-				bits = bits<<8 | uint64(v.Text[at+i])
+				bits = bits<<8 | uint64(v.Bytes()[at+i])
 			}
 			if f.Elem.Signed() {
 				bits = uint64(int64(bits<<(64-8*size)) >> (64 - 8*size))
 			}
-			words = append(words, canonical(&tracer.Field{Kind: f.Elem}, &tracer.Value{Bits: bits}))
+			one := event.Number(f.Elem, bits)
+			words = append(words, canonical(&event.Field{Kind: f.Elem}, &one))
 		}
 		return "[" + strings.Join(words, " ") + "]"
 	case kind.HasLength():
-		return "text " + hex.EncodeToString(v.Text)
+		return "text " + hex.EncodeToString(v.Bytes())
 	case kind.IsFloat():
-		n := math.Float64frombits(v.Bits)
+		n := math.Float64frombits(v.Bits())
 		if kind == event.Float32 {
-			n = float64(math.Float32frombits(uint32(v.Bits)))
+			n = float64(math.Float32frombits(uint32(v.Bits())))
 		}
 		var b [8]byte
 		for i := range b {
 			b[i] = byte(math.Float64bits(n) >> (8 * i))
 		}
 		return "float " + hex.EncodeToString(b[:])
-	case kind == event.Pointer && v.Bits == 0:
+	case kind == event.Pointer && v.Bits() == 0:
 		return "nil"
 	case kind == event.Pointer:
 		return "pointer"
 	case kind.Signed():
-		return fmt.Sprint(int64(v.Bits))
+		return fmt.Sprint(int64(v.Bits()))
 	}
-	return fmt.Sprint(v.Bits)
+	return fmt.Sprint(v.Bits())
 }
 
 // gdb runs the program under gdb, which prints the variables at the places that waymark found.

@@ -26,6 +26,9 @@ func Text(k Kind, kept []byte, length int) Value { return Value{kind: k, text: k
 // Missing returns a value that could not be read.
 func Missing(err error) Value { return Value{err: err} }
 
+// MissingText returns a text that could not be read though its length is known.
+func MissingText(length int, err error) Value { return Value{length: length, err: err} }
+
 // Kind returns the kind of the value, which is its field's unless the sites of one point pass
 // different types. It is Invalid for a missing value.
 func (v *Value) Kind() Kind { return v.kind }

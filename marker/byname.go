@@ -11,8 +11,8 @@ import (
 // byName is what a probe was registered with.
 type byName struct {
 	name   string
-	format string // "" accepts any
-	fn     func(*Event)
+	format string     // "" accepts any
+	fn     point.Func // a func(*Event): see point.Event
 	data   any
 }
 
@@ -41,7 +41,7 @@ func Register(name, format string, fn func(*Event), data any) (*Probe, error) {
 	known.refresh()
 	known.Lock()
 	defer known.Unlock()
-	p := &Probe{byName: &byName{name: name, format: format, fn: fn, data: data}}
+	p := &Probe{byName: &byName{name: name, format: format, fn: hidden(fn), data: data}}
 	n := known.name(name)
 	for _, m := range n.markers {
 		if err := p.byName.fits(m); err != nil {
@@ -79,5 +79,5 @@ func (b *byName) fits(m *Marker) error {
 
 func (b *byName) connect(p *Probe, m *Marker) {
 	// A panic at one marker disconnects the probe from all of its name.
-	p.connect(m.stateOf(), &point.Probe{Point: m.quoted(), Event: b, Gone: func() { p.disconnect() }})
+	p.connect(m.stateOf(), b.probe(m, func() { p.disconnect() }))
 }

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,31 +15,38 @@ import (
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
-var argTypes = map[string]string{"int": "int", "string": "string", "bytes": "[]byte", "float64": "float64", "named": "named"}
+var argTypes = map[string]string{"int": "int", "string": "string", "bytes": "[]byte", "float64": "float64", "named": "named", "text": "state", "label": "label"}
+
+// textKinds are those of argTypes that are marked as a marker.Text, and what their types are made of.
+var textKinds = map[string]string{"text": "int", "label": "string"}
 
 // disabledProgram marks every arity with arguments of every kind of type, each in a function
 // of its own named use_KIND_ARITY, of a marker named mark_KIND_ARITY.
 func disabledProgram() []byte {
 	var b bytes.Buffer
-	b.WriteString("package main\n\nimport (\n\t\"os\"\n\n\t\"github.com/waymark-trace/waymark/marker\"\n)\n\ntype named int32\n")
+	b.WriteString("package main\n\nimport (\n\t\"os\"\n\n\t\"github.com/waymark-trace/waymark/marker\"\n)\n\ntype named int32\ntype state int\ntype label string\n\nfunc (state) String() string { return \"state\" }\nfunc (label) String() string { return \"label\" }\n")
 	var calls bytes.Buffer
 	for kind, typ := range argTypes {
 		for n := range markerabi.MaxArity + 1 {
-			types := strings.TrimSuffix(strings.Repeat(typ+", ", n), ", ")
+			argType, arg := typ, "a%d"
+			if textKinds[kind] != "" {
+				argType, arg = "marker.Text["+typ+"]", "marker.TextOf(a%d)"
+			}
+			types := strings.TrimSuffix(strings.Repeat(argType+", ", n), ", ")
 			if n > 0 {
 				types = "[" + types + "]"
 			}
 			var params, args []string
 			for i := range n {
 				params = append(params, fmt.Sprintf("a%d %s", i, typ))
-				args = append(args, fmt.Sprintf("a%d", i))
+				args = append(args, fmt.Sprintf(arg, i))
 			}
 			fmt.Fprintf(&b, "\nvar mark_%s_%d = marker.New%d%s(\"disabled:%s_%d\", %q)\n", kind, n, n, types, kind, n, strings.Repeat("%v ", n))
 			fmt.Fprintf(&b, "\n//go:noinline\nfunc use_%s_%d(%s) { mark_%s_%d.Mark(%s) }\n", kind, n, strings.Join(params, ", "), kind, n, strings.Join(args, ", "))
 			fmt.Fprintf(&calls, "\tuse_%s_%d(%s)\n", kind, n, strings.TrimSuffix(strings.Repeat("v_"+kind+", ", n), ", "))
 		}
 	}
-	fmt.Fprintf(&b, "\nfunc main() {\n\tv_int := len(os.Args)\n\tv_string := os.Args[0]\n\tv_bytes := []byte(v_string)\n\tv_float64 := float64(v_int)\n\tv_named := named(v_int)\n%s}\n", calls.Bytes())
+	fmt.Fprintf(&b, "\nfunc main() {\n\tv_int := len(os.Args)\n\tv_string := os.Args[0]\n\tv_bytes := []byte(v_string)\n\tv_float64 := float64(v_int)\n\tv_named := named(v_int)\n\tv_text := state(v_int)\n\tv_label := label(v_string)\n%s}\n", calls.Bytes())
 	return b.Bytes()
 }
 
@@ -76,10 +84,57 @@ func TestDisabledCode(t *testing.T) {
 					if err := checkDisabled(f, fn, m.Value+markerabi.OffArmed); err != nil {
 						t.Errorf("%s: %v", name, err)
 					}
+					if of := textKinds[kind]; of != "" {
+						got, want := offPath(t, f, fn), offPath(t, f, bySym[fmt.Sprintf("main.use_%s_%d", of, n)])
+						if !slices.Equal(got, want) {
+							t.Errorf("%s: while off it executes\n%v\nwant, as of %s,\n%v", name, got, of, want)
+						}
+					}
 				}
 			}
 		})
 	}
+}
+
+// offPath returns the instructions that a function executes while its marker is off, to its return.
+// Constants and the function's frame are left out: the frame has room for the call of the slow
+// path, whose arguments seven Texts do not leave in registers.
+func offPath(t *testing.T, f *elf.File, fn elf.Symbol) (path []string) {
+	t.Helper()
+	text := f.Section(".text")
+	code := make([]byte, fn.Size)
+	if _, err := text.ReadAt(code, int64(fn.Value-text.Addr)); err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(code); {
+		inst, err := x86asm.Decode(code[at:], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at += inst.Len
+		frame := inst.Args[0] == x86asm.RSP && (inst.Op == x86asm.SUB || inst.Op == x86asm.ADD)
+		if inst.Op == x86asm.JBE { // the check of the stack
+			path = nil
+			continue
+		}
+		if inst.Op == x86asm.NOP || frame {
+			continue
+		}
+		words := []string{inst.Op.String()}
+		for _, arg := range inst.Args {
+			switch arg := arg.(type) {
+			case x86asm.Reg:
+				words = append(words, arg.String())
+			case x86asm.Mem:
+				words = append(words, "memory at "+arg.Base.String())
+			}
+		}
+		if path = append(path, strings.Join(words, " ")); inst.Op == x86asm.RET {
+			return path
+		}
+	}
+	t.Fatalf("%s has no return", fn.Name)
+	return nil
 }
 
 // checkDisabled decodes a function up to the branch that follows the load of the armed word.

@@ -8,15 +8,24 @@ import (
 	"github.com/waymark-trace/waymark/internal/point"
 )
 
-// Event is one pass of a marker, as a probe that was registered by name sees it. It is the
+// Event is one hit of a marker, as a probe that was registered by name sees it. It is the
 // probe's during the call only; strings may be kept, a []byte is the caller's and must be
 // copied to be kept.
+//
+// It holds a copy of the record, the struct of the arguments that lies on the stack of Mark,
+// because a stack may move and an Event may be handed to another goroutine. The garbage
+// collector does not look into the copy, so pointers are copied apart as well.
 type Event struct {
-	marker   *Marker
+	probe    *byName // nil after the call
 	declared *declaration
-	data     any
-	args     [markerabi.MaxArity]Value
+	pointers [markerabi.MaxArity]unsafe.Pointer // of strings, []byte and pointers
+	record   [recordWords]uintptr
 }
+
+const (
+	wordSize    = unsafe.Sizeof(uintptr(0))
+	recordWords = markerabi.MaxArity * unsafe.Sizeof([]byte(nil)) / wordSize // of the largest arguments
+)
 
 // Field describes one argument of a marker: its Name is the word before its verb in the format, or
 // argN, and Type and Kind are known once the marker's own code has run: see [Info]. Its Offset
@@ -24,13 +33,18 @@ type Event struct {
 type Field = event.Field
 
 // Name returns the marker's name as declared, provider:name.
-func (e *Event) Name() string { return e.marker.name }
+func (e *Event) Name() string { return e.declared.marker.name }
 
 // Format returns the marker's format.
-func (e *Event) Format() string { return e.marker.format }
+func (e *Event) Format() string { return e.declared.marker.format }
 
 // Data returns what was given to [Register].
-func (e *Event) Data() any { return e.data }
+func (e *Event) Data() any {
+	if e.probe == nil {
+		return nil
+	}
+	return e.probe.data
+}
 
 // Goroutine returns the number of the goroutine that marks: the one in tracebacks and in the
 // output of waymark trace, which no other goroutine of the process ever has. It takes a few
@@ -44,50 +58,12 @@ func (e *Event) Fields() []Field { return e.declared.fields }
 func (e *Event) Len() int { return len(e.declared.kinds) }
 
 // Arg returns the argument i, counting from 0.
-func (e *Event) Arg(i int) Value { return e.args[:e.Len()][i] }
-
-// AppendText appends the arguments as the marker's format prints them.
-func (e *Event) AppendText(b []byte) []byte {
-	return appendFormat(b, e.marker.format, e.declared.verbs, e.args[:])
-}
-
-// String returns the arguments as the marker's format prints them. Nothing is formatted
-// before it is called.
-func (e *Event) String() string { return string(e.AppendText(nil)) }
-
-// event returns the event to fill for a probe registered by name. It is used again by this
-// goroutine's later calls, so it is not allocated for each.
-func (m *Marker) event(c *point.Call) *Event {
-	scratch := c.Scratch()
-	e, ok := (*scratch).(*Event)
-	if !ok {
-		e = &Event{}
-		*scratch = e
+func (e *Event) Arg(i int) Value {
+	v := Value{kind: e.declared.kinds[i]}
+	if e.probe == nil {
+		return Value{}
 	}
-	e.marker, e.declared = m, m.loaded().declared.Load()
-	return e
-}
-
-// call calls the probe, and keeps nothing of the arguments alive afterwards.
-func (e *Event) call(p *point.Probe) {
-	if e.declared.err != nil {
-		return // reported when the declaration was seen to be wrong
-	}
-	b := p.Event.(*byName)
-	e.data = b.data
-	defer e.clear()
-	b.fn(e)
-}
-
-func (e *Event) clear() {
-	clear(e.args[:len(e.declared.kinds)])
-	e.data = nil
-}
-
-// set stores the argument that p points to.
-func (e *Event) set(i int, p unsafe.Pointer) {
-	v := &e.args[i]
-	v.kind = e.declared.kinds[i]
+	p := unsafe.Add(unsafe.Pointer(&e.record), e.declared.offsets[i])
 	switch v.kind {
 	case event.Bool, event.Uint8:
 		v.bits = uint64(*(*uint8)(p))
@@ -108,12 +84,66 @@ func (e *Event) set(i int, p unsafe.Pointer) {
 	case event.Uint, event.Uintptr:
 		v.bits = uint64(*(*uint)(p))
 	case event.Pointer:
-		v.data = *(*unsafe.Pointer)(p)
-	case event.String:
-		s := *(*string)(p)
-		v.data, v.bits = unsafe.Pointer(unsafe.StringData(s)), uint64(len(s))
-	case event.Bytes:
-		s := *(*[]byte)(p)
-		v.data, v.bits = unsafe.Pointer(unsafe.SliceData(s)), uint64(len(s))
+		v.data = e.pointers[i]
+	case event.String, event.Bytes:
+		v.data, v.bits = e.pointers[i], uint64(*(*int)(unsafe.Add(p, wordSize)))
+	}
+	return v
+}
+
+// AppendText appends the arguments as the marker's format prints them.
+func (e *Event) AppendText(b []byte) []byte {
+	var values [markerabi.MaxArity]Value
+	for i := range e.Len() {
+		values[i] = e.Arg(i)
+	}
+	return appendFormat(b, e.Format(), e.declared.verbs, values[:])
+}
+
+// String returns the arguments as the marker's format prints them. Nothing is formatted
+// before it is called.
+func (e *Event) String() string { return string(e.AppendText(nil)) }
+
+// deliver calls a probe that was registered by name with the arguments in record. The Event is
+// used again by later calls of this goroutine, so it is not allocated for each. If the probe
+// panics, or ends the goroutine, the caller calls forget.
+//
+//go:noinline
+func (m *Marker) deliver(p *point.Probe, c *point.Call, record unsafe.Pointer) {
+	d := m.loaded().declared.Load()
+	if d.err != nil {
+		return // reported when the declaration was seen to be wrong
+	}
+	scratch := c.Scratch()
+	e := (*Event)(*scratch)
+	if e == nil {
+		e = &Event{}
+		*scratch = unsafe.Pointer(e)
+	}
+	probe := (*byName)(p.Event)
+	e.probe, e.declared = probe, d
+	// Whole words, the last of which may end in padding: a record ends where its pass does.
+	for i := range d.words {
+		e.record[i] = *(*uintptr)(unsafe.Add(record, uintptr(i)*wordSize))
+	}
+	for _, at := range d.pointers {
+		e.pointers[at.arg%markerabi.MaxArity] = *(*unsafe.Pointer)(unsafe.Add(record, at.offset))
+	}
+	(*(*func(*Event))(unsafe.Pointer(&probe.fn)))(e)
+	e.clear()
+}
+
+// forget ends what deliver began and a panic broke off.
+func (m *Marker) forget(c *point.Call) {
+	if e := (*Event)(*c.Scratch()); e != nil {
+		e.clear()
+	}
+}
+
+// clear keeps nothing of the probe and of its arguments alive.
+func (e *Event) clear() {
+	e.probe = nil
+	for _, at := range e.declared.pointers {
+		e.pointers[at.arg%markerabi.MaxArity] = nil
 	}
 }

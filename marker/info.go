@@ -49,7 +49,7 @@ func All() []Info {
 		if len(n.markers) == 0 && len(n.probes) > 0 {
 			i := Info{Name: full, Armed: n.arms, Pending: true}
 			for _, p := range n.probes {
-				i.Probes = append(i.Probes, p.byName.FuncName())
+				i.Probes = append(i.Probes, point.FuncName(point.Entry(p.byName.fn)))
 			}
 			all = append(all, i)
 		}

@@ -12,13 +12,20 @@ import (
 //go:generate go run ../internal/cmd/genarity -o zarity_unsafe.go marker
 
 // Basic is what a marker's argument can be: what every tracer understands. Named types of
-// these are welcome.
+// these are welcome. The struct is that of every [Text].
 type Basic interface {
+	basic | ~unsafe.Pointer | ~struct {
+		text unsafe.Pointer
+		word uint64
+	}
+}
+
+type basic interface {
 	~bool |
 		~int | ~int8 | ~int16 | ~int32 | ~int64 |
 		~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr |
 		~float32 | ~float64 |
-		~string | ~[]byte | ~unsafe.Pointer
+		~string | ~[]byte
 }
 
 // Marker is what markers of every arity have in common. It is part of a [Marker0] … [Marker8]

@@ -36,7 +36,9 @@ func settled(written []*Marker) (whole []*Marker) {
 
 func (m *Marker) address() uintptr { return uintptr(unsafe.Pointer(m)) }
 
-// FuncName returns the name of the probe's function.
-func (b *byName) FuncName() string {
-	return point.FuncName(point.Entry(*(*point.Func)(unsafe.Pointer(&b.fn))))
+// probe returns a probe that calls b's function for the marker.
+func (b *byName) probe(m *Marker, gone func()) *point.Probe {
+	return &point.Probe{Point: m.quoted(), Event: point.Event(b), Func: b.fn, Gone: gone}
 }
+
+func hidden(fn func(*Event)) point.Func { return *(*point.Func)(unsafe.Pointer(&fn)) }

@@ -19,6 +19,8 @@ type state struct {
 	// declared is nil until the argument types are known, which only code of the marker's own
 	// type can tell: its slow path and its Register.
 	declared atomic.Pointer[declaration]
+	// texts are those of declared, stored before it: nil without.
+	texts atomic.Pointer[texts]
 
 	arming sync.Mutex
 	arms   int // by Marker.Arm
@@ -28,22 +30,45 @@ type state struct {
 
 // declaration is what a marker's name, format and argument types come to.
 type declaration struct {
-	verbs   []event.Verb
-	kinds   []event.Kind
-	offsets []uintptr // in the record
-	fields  []Field
-	err     error // what is wrong with it
+	marker   *Marker
+	err      error  // what is wrong with it
+	texts    *texts // nil without
+	words    int    // of the record
+	pointers []pointer
+	offsets  []uintptr // of the arguments in the record
+	kinds    []event.Kind
+	verbs    []event.Verb
+	fields   []Field
+}
+
+// pointer is where an argument that begins with a pointer lies in the record.
+type pointer struct {
+	arg    uint
+	offset uintptr
 }
 
 func declare(m *Marker, fn reflect.Type) *declaration {
-	d := &declaration{}
+	d := &declaration{marker: m}
 	if m.magic != [2]uint64{magic0, magic1} {
 		d.err = point.NotMade("marker", fn)
 		return d
 	}
 	d.offsets = point.Offsets(fn)
 	for i := range fn.NumIn() {
-		d.kinds = append(d.kinds, event.KindOf(fn.In(i)))
+		t := fn.In(i)
+		k := event.KindOf(t)
+		if r := readerOf(t); r != nil {
+			k = event.String
+			if d.texts == nil {
+				d.texts = &texts{}
+			}
+			d.texts.args = append(d.texts.args, textArg{d.offsets[i], r})
+		}
+		d.kinds = append(d.kinds, k)
+		d.words = int((d.offsets[i] + t.Size() + wordSize - 1) / wordSize)
+		if k == event.Pointer || k.HasLength() {
+			d.pointers = append(d.pointers, pointer{uint(i), d.offsets[i]})
+		}
 	}
 	if _, _, err := event.ParseName(m.name); err != nil {
 		d.err = point.Wrap(m.quoted(), err)
@@ -82,6 +107,7 @@ func (m *Marker) learn(fn any) *state {
 		return s
 	}
 	d := declare(m, reflect.TypeOf(fn))
+	s.texts.CompareAndSwap(nil, d.texts)
 	if !s.declared.CompareAndSwap(nil, d) {
 		return s
 	}

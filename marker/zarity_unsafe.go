@@ -80,6 +80,7 @@ func (m *Marker0) fire() {
 	}
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(&pass)
@@ -96,7 +97,7 @@ func (m *Marker0) fire() {
 		case p.Event == nil:
 			(*(*func())(unsafe.Pointer(&p.Func)))()
 		default:
-			pass.point.deliver(p, &pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
@@ -106,6 +107,7 @@ func (m *Marker0) fire() {
 func (m *Marker0) resume(pass *pass0) {
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(pass)
@@ -122,19 +124,10 @@ func (m *Marker0) resume(pass *pass0) {
 		case p.Event == nil:
 			(*(*func())(unsafe.Pointer(&p.Func)))()
 		default:
-			pass.point.deliver(p, pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
-}
-
-// deliver calls a probe that was registered by name.
-//
-//go:noinline
-func (m *Marker0) deliver(p *point.Probe, pass *pass0) {
-	ev := m.event(pass.call)
-
-	ev.call(p)
 }
 
 // Marker1 is a marker with one argument. Declare it with New1.
@@ -184,6 +177,11 @@ func (m *Marker1[A]) fire(a A) {
 	} else if s.declared.Load() == nil {
 		s = m.learn((func(A))(nil))
 	}
+	if unsafe.Sizeof(a) == textSize {
+		if t := s.texts.Load(); t != nil {
+			t.read(unsafe.Pointer(&pass.record))
+		}
+	}
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
@@ -206,6 +204,7 @@ func (m *Marker1[A]) fire(a A) {
 	}
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(&pass)
@@ -222,7 +221,7 @@ func (m *Marker1[A]) fire(a A) {
 		case p.Event == nil:
 			(*(*func(A))(unsafe.Pointer(&p.Func)))(pass.record.a)
 		default:
-			pass.point.deliver(p, &pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
@@ -232,6 +231,7 @@ func (m *Marker1[A]) fire(a A) {
 func (m *Marker1[A]) resume(pass *pass1[A]) {
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(pass)
@@ -248,19 +248,10 @@ func (m *Marker1[A]) resume(pass *pass1[A]) {
 		case p.Event == nil:
 			(*(*func(A))(unsafe.Pointer(&p.Func)))(pass.record.a)
 		default:
-			pass.point.deliver(p, pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
-}
-
-// deliver calls a probe that was registered by name.
-//
-//go:noinline
-func (m *Marker1[A]) deliver(p *point.Probe, pass *pass1[A]) {
-	ev := m.event(pass.call)
-	ev.set(0, unsafe.Pointer(&pass.record.a))
-	ev.call(p)
 }
 
 // Marker2 is a marker with two arguments. Declare it with New2.
@@ -316,6 +307,11 @@ func (m *Marker2[A, B]) fire(a A, b B) {
 	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B))(nil))
 	}
+	if unsafe.Sizeof(a) == textSize || unsafe.Sizeof(b) == textSize {
+		if t := s.texts.Load(); t != nil {
+			t.read(unsafe.Pointer(&pass.record))
+		}
+	}
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
@@ -338,6 +334,7 @@ func (m *Marker2[A, B]) fire(a A, b B) {
 	}
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(&pass)
@@ -354,7 +351,7 @@ func (m *Marker2[A, B]) fire(a A, b B) {
 		case p.Event == nil:
 			(*(*func(A, B))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b)
 		default:
-			pass.point.deliver(p, &pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
@@ -364,6 +361,7 @@ func (m *Marker2[A, B]) fire(a A, b B) {
 func (m *Marker2[A, B]) resume(pass *pass2[A, B]) {
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(pass)
@@ -380,20 +378,10 @@ func (m *Marker2[A, B]) resume(pass *pass2[A, B]) {
 		case p.Event == nil:
 			(*(*func(A, B))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b)
 		default:
-			pass.point.deliver(p, pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
-}
-
-// deliver calls a probe that was registered by name.
-//
-//go:noinline
-func (m *Marker2[A, B]) deliver(p *point.Probe, pass *pass2[A, B]) {
-	ev := m.event(pass.call)
-	ev.set(0, unsafe.Pointer(&pass.record.a))
-	ev.set(1, unsafe.Pointer(&pass.record.b))
-	ev.call(p)
 }
 
 // Marker3 is a marker with three arguments. Declare it with New3.
@@ -451,6 +439,11 @@ func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
 	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B, C))(nil))
 	}
+	if unsafe.Sizeof(a) == textSize || unsafe.Sizeof(b) == textSize || unsafe.Sizeof(c) == textSize {
+		if t := s.texts.Load(); t != nil {
+			t.read(unsafe.Pointer(&pass.record))
+		}
+	}
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
@@ -473,6 +466,7 @@ func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
 	}
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(&pass)
@@ -489,7 +483,7 @@ func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
 		case p.Event == nil:
 			(*(*func(A, B, C))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c)
 		default:
-			pass.point.deliver(p, &pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
@@ -499,6 +493,7 @@ func (m *Marker3[A, B, C]) fire(a A, b B, c C) {
 func (m *Marker3[A, B, C]) resume(pass *pass3[A, B, C]) {
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(pass)
@@ -515,21 +510,10 @@ func (m *Marker3[A, B, C]) resume(pass *pass3[A, B, C]) {
 		case p.Event == nil:
 			(*(*func(A, B, C))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c)
 		default:
-			pass.point.deliver(p, pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
-}
-
-// deliver calls a probe that was registered by name.
-//
-//go:noinline
-func (m *Marker3[A, B, C]) deliver(p *point.Probe, pass *pass3[A, B, C]) {
-	ev := m.event(pass.call)
-	ev.set(0, unsafe.Pointer(&pass.record.a))
-	ev.set(1, unsafe.Pointer(&pass.record.b))
-	ev.set(2, unsafe.Pointer(&pass.record.c))
-	ev.call(p)
 }
 
 // Marker4 is a marker with four arguments. Declare it with New4.
@@ -589,6 +573,11 @@ func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
 	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B, C, D))(nil))
 	}
+	if unsafe.Sizeof(a) == textSize || unsafe.Sizeof(b) == textSize || unsafe.Sizeof(c) == textSize || unsafe.Sizeof(d) == textSize {
+		if t := s.texts.Load(); t != nil {
+			t.read(unsafe.Pointer(&pass.record))
+		}
+	}
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
@@ -611,6 +600,7 @@ func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
 	}
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(&pass)
@@ -627,7 +617,7 @@ func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
 		case p.Event == nil:
 			(*(*func(A, B, C, D))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d)
 		default:
-			pass.point.deliver(p, &pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
@@ -637,6 +627,7 @@ func (m *Marker4[A, B, C, D]) fire(a A, b B, c C, d D) {
 func (m *Marker4[A, B, C, D]) resume(pass *pass4[A, B, C, D]) {
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(pass)
@@ -653,22 +644,10 @@ func (m *Marker4[A, B, C, D]) resume(pass *pass4[A, B, C, D]) {
 		case p.Event == nil:
 			(*(*func(A, B, C, D))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d)
 		default:
-			pass.point.deliver(p, pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
-}
-
-// deliver calls a probe that was registered by name.
-//
-//go:noinline
-func (m *Marker4[A, B, C, D]) deliver(p *point.Probe, pass *pass4[A, B, C, D]) {
-	ev := m.event(pass.call)
-	ev.set(0, unsafe.Pointer(&pass.record.a))
-	ev.set(1, unsafe.Pointer(&pass.record.b))
-	ev.set(2, unsafe.Pointer(&pass.record.c))
-	ev.set(3, unsafe.Pointer(&pass.record.d))
-	ev.call(p)
 }
 
 // Marker5 is a marker with five arguments. Declare it with New5.
@@ -730,6 +709,11 @@ func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
 	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B, C, D, E))(nil))
 	}
+	if unsafe.Sizeof(a) == textSize || unsafe.Sizeof(b) == textSize || unsafe.Sizeof(c) == textSize || unsafe.Sizeof(d) == textSize || unsafe.Sizeof(e) == textSize {
+		if t := s.texts.Load(); t != nil {
+			t.read(unsafe.Pointer(&pass.record))
+		}
+	}
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
@@ -752,6 +736,7 @@ func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
 	}
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(&pass)
@@ -768,7 +753,7 @@ func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
 		case p.Event == nil:
 			(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e)
 		default:
-			pass.point.deliver(p, &pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
@@ -778,6 +763,7 @@ func (m *Marker5[A, B, C, D, E]) fire(a A, b B, c C, d D, e E) {
 func (m *Marker5[A, B, C, D, E]) resume(pass *pass5[A, B, C, D, E]) {
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(pass)
@@ -794,23 +780,10 @@ func (m *Marker5[A, B, C, D, E]) resume(pass *pass5[A, B, C, D, E]) {
 		case p.Event == nil:
 			(*(*func(A, B, C, D, E))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e)
 		default:
-			pass.point.deliver(p, pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
-}
-
-// deliver calls a probe that was registered by name.
-//
-//go:noinline
-func (m *Marker5[A, B, C, D, E]) deliver(p *point.Probe, pass *pass5[A, B, C, D, E]) {
-	ev := m.event(pass.call)
-	ev.set(0, unsafe.Pointer(&pass.record.a))
-	ev.set(1, unsafe.Pointer(&pass.record.b))
-	ev.set(2, unsafe.Pointer(&pass.record.c))
-	ev.set(3, unsafe.Pointer(&pass.record.d))
-	ev.set(4, unsafe.Pointer(&pass.record.e))
-	ev.call(p)
 }
 
 // Marker6 is a marker with six arguments. Declare it with New6.
@@ -874,6 +847,11 @@ func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
 	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B, C, D, E, F))(nil))
 	}
+	if unsafe.Sizeof(a) == textSize || unsafe.Sizeof(b) == textSize || unsafe.Sizeof(c) == textSize || unsafe.Sizeof(d) == textSize || unsafe.Sizeof(e) == textSize || unsafe.Sizeof(f) == textSize {
+		if t := s.texts.Load(); t != nil {
+			t.read(unsafe.Pointer(&pass.record))
+		}
+	}
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
@@ -896,6 +874,7 @@ func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
 	}
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(&pass)
@@ -912,7 +891,7 @@ func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
 		case p.Event == nil:
 			(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f)
 		default:
-			pass.point.deliver(p, &pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
@@ -922,6 +901,7 @@ func (m *Marker6[A, B, C, D, E, F]) fire(a A, b B, c C, d D, e E, f F) {
 func (m *Marker6[A, B, C, D, E, F]) resume(pass *pass6[A, B, C, D, E, F]) {
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(pass)
@@ -938,24 +918,10 @@ func (m *Marker6[A, B, C, D, E, F]) resume(pass *pass6[A, B, C, D, E, F]) {
 		case p.Event == nil:
 			(*(*func(A, B, C, D, E, F))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f)
 		default:
-			pass.point.deliver(p, pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
-}
-
-// deliver calls a probe that was registered by name.
-//
-//go:noinline
-func (m *Marker6[A, B, C, D, E, F]) deliver(p *point.Probe, pass *pass6[A, B, C, D, E, F]) {
-	ev := m.event(pass.call)
-	ev.set(0, unsafe.Pointer(&pass.record.a))
-	ev.set(1, unsafe.Pointer(&pass.record.b))
-	ev.set(2, unsafe.Pointer(&pass.record.c))
-	ev.set(3, unsafe.Pointer(&pass.record.d))
-	ev.set(4, unsafe.Pointer(&pass.record.e))
-	ev.set(5, unsafe.Pointer(&pass.record.f))
-	ev.call(p)
 }
 
 // Marker7 is a marker with seven arguments. Declare it with New7.
@@ -1021,6 +987,11 @@ func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
 	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B, C, D, E, F, G))(nil))
 	}
+	if unsafe.Sizeof(a) == textSize || unsafe.Sizeof(b) == textSize || unsafe.Sizeof(c) == textSize || unsafe.Sizeof(d) == textSize || unsafe.Sizeof(e) == textSize || unsafe.Sizeof(f) == textSize || unsafe.Sizeof(g) == textSize {
+		if t := s.texts.Load(); t != nil {
+			t.read(unsafe.Pointer(&pass.record))
+		}
+	}
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
@@ -1043,6 +1014,7 @@ func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
 	}
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(&pass)
@@ -1059,7 +1031,7 @@ func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
 		case p.Event == nil:
 			(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f, pass.record.g)
 		default:
-			pass.point.deliver(p, &pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
@@ -1069,6 +1041,7 @@ func (m *Marker7[A, B, C, D, E, F, G]) fire(a A, b B, c C, d D, e E, f F, g G) {
 func (m *Marker7[A, B, C, D, E, F, G]) resume(pass *pass7[A, B, C, D, E, F, G]) {
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(pass)
@@ -1085,25 +1058,10 @@ func (m *Marker7[A, B, C, D, E, F, G]) resume(pass *pass7[A, B, C, D, E, F, G]) 
 		case p.Event == nil:
 			(*(*func(A, B, C, D, E, F, G))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f, pass.record.g)
 		default:
-			pass.point.deliver(p, pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
-}
-
-// deliver calls a probe that was registered by name.
-//
-//go:noinline
-func (m *Marker7[A, B, C, D, E, F, G]) deliver(p *point.Probe, pass *pass7[A, B, C, D, E, F, G]) {
-	ev := m.event(pass.call)
-	ev.set(0, unsafe.Pointer(&pass.record.a))
-	ev.set(1, unsafe.Pointer(&pass.record.b))
-	ev.set(2, unsafe.Pointer(&pass.record.c))
-	ev.set(3, unsafe.Pointer(&pass.record.d))
-	ev.set(4, unsafe.Pointer(&pass.record.e))
-	ev.set(5, unsafe.Pointer(&pass.record.f))
-	ev.set(6, unsafe.Pointer(&pass.record.g))
-	ev.call(p)
 }
 
 // Marker8 is a marker with eight arguments. Declare it with New8.
@@ -1171,6 +1129,11 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G
 	} else if s.declared.Load() == nil {
 		s = m.learn((func(A, B, C, D, E, F, G, H))(nil))
 	}
+	if unsafe.Sizeof(a) == textSize || unsafe.Sizeof(b) == textSize || unsafe.Sizeof(c) == textSize || unsafe.Sizeof(d) == textSize || unsafe.Sizeof(e) == textSize || unsafe.Sizeof(f) == textSize || unsafe.Sizeof(g) == textSize || unsafe.Sizeof(h) == textSize {
+		if t := s.texts.Load(); t != nil {
+			t.read(unsafe.Pointer(&pass.record))
+		}
+	}
 	armed := atomic.LoadUint32(&pass.point.armed)
 	if armed&point.Recorded != 0 {
 		s.Record(unsafe.Pointer(&pass.record))
@@ -1193,6 +1156,7 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G
 	}
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(&pass)
@@ -1209,7 +1173,7 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G
 		case p.Event == nil:
 			(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f, pass.record.g, pass.record.h)
 		default:
-			pass.point.deliver(p, &pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
@@ -1219,6 +1183,7 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) fire(a A, b B, c C, d D, e E, f F, g G
 func (m *Marker8[A, B, C, D, E, F, G, H]) resume(pass *pass8[A, B, C, D, E, F, G, H]) {
 	defer func() {
 		if pass.at != nil { // its probe panicked, or ended the goroutine
+			pass.point.forget(pass.call)
 			if v := recover(); v != nil {
 				pass.at.Probe.Panicked(v)
 				pass.point.resume(pass)
@@ -1235,24 +1200,8 @@ func (m *Marker8[A, B, C, D, E, F, G, H]) resume(pass *pass8[A, B, C, D, E, F, G
 		case p.Event == nil:
 			(*(*func(A, B, C, D, E, F, G, H))(unsafe.Pointer(&p.Func)))(pass.record.a, pass.record.b, pass.record.c, pass.record.d, pass.record.e, pass.record.f, pass.record.g, pass.record.h)
 		default:
-			pass.point.deliver(p, pass)
+			pass.point.deliver(p, pass.call, unsafe.Pointer(&pass.record))
 		}
 
 	}
-}
-
-// deliver calls a probe that was registered by name.
-//
-//go:noinline
-func (m *Marker8[A, B, C, D, E, F, G, H]) deliver(p *point.Probe, pass *pass8[A, B, C, D, E, F, G, H]) {
-	ev := m.event(pass.call)
-	ev.set(0, unsafe.Pointer(&pass.record.a))
-	ev.set(1, unsafe.Pointer(&pass.record.b))
-	ev.set(2, unsafe.Pointer(&pass.record.c))
-	ev.set(3, unsafe.Pointer(&pass.record.d))
-	ev.set(4, unsafe.Pointer(&pass.record.e))
-	ev.set(5, unsafe.Pointer(&pass.record.f))
-	ev.set(6, unsafe.Pointer(&pass.record.g))
-	ev.set(7, unsafe.Pointer(&pass.record.h))
-	ev.call(p)
 }

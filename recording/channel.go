@@ -7,7 +7,8 @@ import (
 	"sync"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 )
 
 // Reasons for which a Channel itself loses events.
@@ -30,7 +31,7 @@ type Channel struct {
 
 	mu      sync.Mutex
 	streams []*stream // by CPU, nil for those that had nothing yet
-	kinds   map[*tracer.Marker]map[string]*kind
+	kinds   map[*event.Point]map[string]*kind
 	last    *kind // of the event before, which is often the next one's
 	events  int   // kinds in all
 	key     []byte
@@ -65,7 +66,7 @@ func newChannel(trace *ctf.Writer, name string, reasons []string) (*Channel, err
 	}
 	return &Channel{
 		trace: trace, class: class, name: name, reasons: reasons,
-		kinds: map[*tracer.Marker]map[string]*kind{},
+		kinds: map[*event.Point]map[string]*kind{},
 	}, nil
 }
 
@@ -74,7 +75,7 @@ const lostPrefix = "lost_"
 
 // Write records an event, which it does not keep. The error is that of the trace, which has ended; an
 // event that cannot be recorded is counted as lost.
-func (c *Channel) Write(e *tracer.Event) error {
+func (c *Channel) Write(e *event.Event) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s, err := c.stream(e.CPU)
@@ -103,7 +104,7 @@ func (c *Channel) Write(e *tracer.Event) error {
 			}
 			s.lanes = append(s.lanes, lane)
 		}
-		err := s.lanes[i].Write(k.class, uint64(e.Monotonic), c.context[:], c.payload)
+		err := s.lanes[i].Write(k.class, uint64(e.Time), c.context[:], c.payload)
 		if !errors.Is(err, ctf.ErrOrder) {
 			return err
 		}
@@ -198,7 +199,7 @@ func (c *Channel) stats(sum *Stats) {
 		}
 		for i, n := range s.lost {
 			if n > 0 {
-				sum.Lost = append(sum.Lost, Loss{c.name, cpu, c.reasons[i], n})
+				sum.Lost = append(sum.Lost, source.Loss{Stream: c.name, CPU: cpu, Reason: c.reasons[i], Count: n})
 			}
 		}
 	}

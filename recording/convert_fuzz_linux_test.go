@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/recorder"
 	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
@@ -100,7 +101,7 @@ func FuzzConvert(f *testing.F) {
 
 // convert records a file of rings and reads the trace, by CPU. Times are left out: the clock is
 // read while rings are.
-func convert(t *testing.T, ring string, fill func(*recording.Writer, *tracer.Tracer) error) (map[int][]tracer.Event, error) {
+func convert(t *testing.T, ring string, fill func(*recording.Writer, *tracer.Tracer) error) (map[int][]event.Event, error) {
 	t.Helper()
 	events, _, err := tracer.OpenRing(ring)
 	if err != nil {
@@ -116,7 +117,7 @@ func convert(t *testing.T, ring string, fill func(*recording.Writer, *tracer.Tra
 	if e := w.Close(); e != nil {
 		t.Fatal(e)
 	}
-	all := map[int][]tracer.Event{}
+	all := map[int][]event.Event{}
 	r := openTrace(t, dir)
 	for {
 		e, wrong := r.Next()
@@ -126,11 +127,13 @@ func convert(t *testing.T, ring string, fill func(*recording.Writer, *tracer.Tra
 		if wrong != nil {
 			t.Fatal(wrong)
 		}
-		event := e.Event
-		event.Monotonic, event.Time, event.Values = 0, time.Time{}, slices.Clone(e.Values)
-		for i := range event.Values {
-			event.Values[i].Text = slices.Clone(event.Values[i].Text)
+		one := e.Event
+		one.Time, one.Values = 0, slices.Clone(e.Values)
+		for i := range one.Values {
+			if v := &one.Values[i]; v.Kind().HasLength() {
+				*v = event.Text(v.Kind(), slices.Clone(v.Bytes()), v.Len())
+			}
 		}
-		all[e.CPU] = append(all[e.CPU], event)
+		all[e.CPU] = append(all[e.CPU], one)
 	}
 }

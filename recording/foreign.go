@@ -3,12 +3,11 @@ package recording
 import (
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/tracer"
 )
 
 // foreignClass describes a kind of events of another tracer: its own context, and its payload.
 func foreignClass(e *ctf.EventClass) *class {
-	c := &class{marker: newMarker(e.Name)}
+	c := &class{point: newPoint(e.Name)}
 	for _, s := range []*ctf.Struct{e.Context, e.Payload} {
 		if s == nil {
 			continue
@@ -18,7 +17,7 @@ func foreignClass(e *ctf.EventClass) *class {
 			if isLength(s.Fields, i) {
 				continue
 			}
-			c.marker.Fields = append(c.marker.Fields, tracer.Field{Name: f.Name, Kind: kindOf(f.Type), Verb: verbOf(f.Type)})
+			c.point.Fields = append(c.point.Fields, event.Field{Name: f.Name, Kind: kindOf(f.Type), Verb: verbOf(f.Type)})
 		}
 	}
 	return c
@@ -34,7 +33,7 @@ func isLength(fields []ctf.Field, i int) bool {
 	return ok && (fields[i].Name == name+"_length" || fields[i].Name == "_"+name+"_length")
 }
 
-// kindOf returns the kind of a basic type, field.Invalid for others.
+// kindOf returns the kind of a basic type, event.Invalid for others.
 func kindOf(t ctf.Type) event.Kind {
 	switch t := t.(type) {
 	case *ctf.Integer:
@@ -85,17 +84,18 @@ func (c *class) foreign(e *Event) {
 				continue
 			}
 			raw := &s.Elems[i]
-			v := tracer.Value{Bits: raw.Bits}
+			k := kindOf(raw.Type)
+			v := event.Number(k, raw.Bits)
 			nested := (*ctf.Value)(nil)
-			switch k := kindOf(raw.Type); k {
+			switch k {
 			case event.Invalid:
-				nested = raw
+				v, nested = event.Value{}, raw
 			case event.String, event.Bytes:
 				text := raw.Text
 				if k == event.String { // an array of characters is filled up
 					text = untilNUL(text)
 				}
-				v = tracer.Value{Text: text, Len: len(text)}
+				v = event.Text(k, text, len(text))
 			}
 			e.Values = append(e.Values, v)
 			e.Nested = append(e.Nested, nested)

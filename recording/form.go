@@ -7,7 +7,6 @@ import (
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/tracer"
 )
 
 var (
@@ -21,7 +20,7 @@ var (
 
 // types returns the fields that a value of a form is in a trace. A string or []byte that was cut is a struct with the
 // size of the whole, -1 where nothing says it, and of a value that there is none of it is one with the reason.
-func (f form) types(name string, of *tracer.Field) []ctf.Field {
+func (f form) types(name string, of *event.Field) []ctf.Field {
 	one := func(t ctf.Type) []ctf.Field { return []ctf.Field{{Name: name, Type: t}} }
 	switch {
 	case f.matter == missing:
@@ -73,39 +72,30 @@ func base(k event.Kind, verb string) int {
 }
 
 // values appends the values of an event, as types has them.
-func (k *kind) values(to []ctf.Value, e *tracer.Event) []ctf.Value {
+func (k *kind) values(to []ctf.Value, e *event.Event) []ctf.Value {
 	for i, f := range k.forms {
 		v := &e.Values[i]
 		switch {
 		case f.matter == missing:
-			to = append(to, ctf.Value{Elems: []ctf.Value{{Text: reason(&e.Marker.Fields[i], v)}}})
+			to = append(to, ctf.Value{Elems: []ctf.Value{{Text: reason(&e.Point.Fields[i], v)}}})
 		case f.matter == cut:
-			to = append(to, ctf.Value{Elems: []ctf.Value{{Bits: uint64(len(v.Text))}, {Text: v.Text}, {Bits: uint64(int64(v.Len))}}})
+			to = append(to, ctf.Value{Elems: []ctf.Value{{Bits: uint64(len(v.Bytes()))}, {Text: v.Bytes()}, {Bits: uint64(int64(v.Len()))}}})
 		case f.kind == event.String && f.matter == plain:
-			to = append(to, ctf.Value{Text: v.Text})
+			to = append(to, ctf.Value{Text: v.Bytes()})
 		case f.kind.HasLength():
-			to = append(to, ctf.Value{Bits: uint64(len(v.Text))}, ctf.Value{Text: v.Text})
+			to = append(to, ctf.Value{Bits: uint64(len(v.Bytes()))}, ctf.Value{Text: v.Bytes()})
 		default:
-			to = append(to, ctf.Value{Bits: narrow(v.Bits, f.kind)})
+			to = append(to, ctf.Value{Bits: f.kind.Extend(v.Bits(), f.kind.Size())})
 		}
 	}
 	return to
 }
 
-// narrow keeps what a value of the kind has, which is what events should hold anyway.
-func narrow(bits uint64, k event.Kind) uint64 {
-	shift := 64 - 8*k.Size()
-	if k.Signed() {
-		return uint64(int64(bits<<shift) >> shift)
-	}
-	return bits << shift >> shift
-}
-
 // reason says why there is no value, as a string of CTF can.
-func reason(f *tracer.Field, v *tracer.Value) []byte {
-	err := v.Err
+func reason(f *event.Field, v *event.Value) []byte {
+	err := v.Err()
 	if err == nil {
-		err = f.Unavailable
+		err = f.Unavailable.Err()
 	}
 	if err == nil {
 		return []byte("unknown kind")
@@ -120,7 +110,7 @@ func comm(s string) []byte {
 }
 
 // newNames returns names for fields that metadata can have, each once, also with "_length" behind it.
-func newNames(fields []tracer.Field, forms []form) []string {
+func newNames(fields []event.Field, forms []form) []string {
 	names := make([]string, len(fields))
 	taken := map[string]bool{}
 	for i, f := range fields {

@@ -8,15 +8,14 @@ import (
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/tracer"
 )
 
 // kind is the events of a marker whose values have the same forms.
 type kind struct {
-	class  *ctf.EventClass
-	forms  []form
-	marker *tracer.Marker
-	key    string // what its forms are in Channel.kinds
+	class *ctf.EventClass
+	forms []form
+	point *event.Point
+	key   string // what its forms are in Channel.kinds
 }
 
 // form is how a value is written: its kind, and what is the matter with it.
@@ -40,36 +39,36 @@ const maxKinds = 16 << 10
 var errKinds = errors.New("too many kinds of events")
 
 // formOf returns the form of an event's value.
-func formOf(f *tracer.Field, v *tracer.Value) form {
-	k := f.KindOf(v)
+func formOf(f *event.Field, v *event.Value) form {
+	k := v.Kind()
 	switch {
-	case v.Err != nil || f.Unavailable != nil || !k.IsValid():
+	case v.Err() != nil || f.Unavailable != "" || !k.IsValid():
 		return form{event.Invalid, missing}
 	case !k.HasLength():
 		return form{k, plain}
-	case v.Len != len(v.Text):
+	case v.Cut():
 		return form{k, cut}
-	case k == event.String && bytes.IndexByte(v.Text, 0) >= 0:
+	case k == event.String && bytes.IndexByte(v.Bytes(), 0) >= 0:
 		return form{k, withNUL}
 	}
 	return form{k, plain}
 }
 
 // kind returns the kind of an event. The caller holds mu.
-func (c *Channel) kind(e *tracer.Event) (*kind, error) {
-	fields := e.Marker.Fields
+func (c *Channel) kind(e *event.Event) (*kind, error) {
+	fields := e.Point.Fields
 	if len(e.Values) != len(fields) {
-		return nil, fmt.Errorf("marker %s: %d values for %d fields", e.Marker.FullName(), len(e.Values), len(fields))
+		return nil, fmt.Errorf("marker %s: %d values for %d fields", e.Point.FullName(), len(e.Values), len(fields))
 	}
 	c.key = c.key[:0]
 	for i := range fields {
 		f := formOf(&fields[i], &e.Values[i])
 		c.key = append(c.key, byte(f.kind), byte(f.matter))
 	}
-	if k := c.last; k != nil && k.marker == e.Marker && k.key == string(c.key) {
+	if k := c.last; k != nil && k.point == e.Point && k.key == string(c.key) {
 		return k, nil
 	}
-	k := c.kinds[e.Marker][string(c.key)]
+	k := c.kinds[e.Point][string(c.key)]
 	if k != nil {
 		c.last = k
 		return k, nil
@@ -78,7 +77,7 @@ func (c *Channel) kind(e *tracer.Event) (*kind, error) {
 		return nil, errKinds
 	}
 	c.events++
-	k = &kind{marker: e.Marker, key: string(c.key)}
+	k = &kind{point: e.Point, key: string(c.key)}
 	for i := range fields {
 		k.forms = append(k.forms, form{event.Kind(c.key[2*i]), matter(c.key[2*i+1])})
 	}
@@ -87,16 +86,16 @@ func (c *Channel) kind(e *tracer.Event) (*kind, error) {
 		payload.Fields = append(payload.Fields, f.types(names[i], &fields[i])...)
 	}
 	var err error
-	if k.class, err = c.trace.EventClass(c.class, e.Marker.FullName(), payload); err != nil {
+	if k.class, err = c.trace.EventClass(c.class, e.Point.FullName(), payload); err != nil {
 		return nil, err
 	}
-	if err := describe(c.trace, k.class, e.Marker, k.forms); err != nil {
+	if err := describe(c.trace, k.class, e.Point, k.forms); err != nil {
 		return nil, err
 	}
-	if c.kinds[e.Marker] == nil {
-		c.kinds[e.Marker] = map[string]*kind{}
+	if c.kinds[e.Point] == nil {
+		c.kinds[e.Point] = map[string]*kind{}
 	}
-	c.kinds[e.Marker][k.key] = k
+	c.kinds[e.Point][k.key] = k
 	return k, nil
 }
 
@@ -107,23 +106,27 @@ type description struct {
 	Fields []fieldDescription `json:"fields"`
 }
 
+// fieldDescription is a field without the place that its value had in memory.
 type fieldDescription struct {
-	Name string     `json:"name"`
-	Type string     `json:"type,omitempty"`
-	Kind event.Kind `json:"kind,omitzero"` // the field's, whatever a value's is
-	Verb string     `json:"verb,omitempty"`
-	// As is the kind of the value when it is another one.
-	As event.Kind `json:"as,omitzero"`
+	event.Field
+	// As is the kind of the value when it is not the field's.
+	As event.Kind `json:"as,omitempty"`
 }
+
+// maxNames is how many names of an enumeration's values a trace has: each kind of events has them.
+const maxNames = 256
 
 // describedAs is the name in the environment of what describes a kind of events.
 func describedAs(e *ctf.EventClass) string { return fmt.Sprintf("waymark_%d_%d", e.Stream.ID, e.ID) }
 
-func describe(trace *ctf.Writer, class *ctf.EventClass, m *tracer.Marker, forms []form) error {
-	d := description{Format: m.Format}
-	for i := range m.Fields {
-		f := &m.Fields[i]
-		fd := fieldDescription{Name: f.Name, Type: f.Type, Kind: f.Kind, Verb: f.Verb}
+func describe(trace *ctf.Writer, class *ctf.EventClass, p *event.Point, forms []form) error {
+	d := description{Format: p.Format}
+	for i, f := range p.Fields {
+		f.Offset, f.Size, f.Unavailable = 0, 0, "" // each event has the reason
+		if len(f.Names) > maxNames {
+			f.Names = nil
+		}
+		fd := fieldDescription{Field: f}
 		if as := forms[i].kind; as != f.Kind {
 			fd.As = as
 		}

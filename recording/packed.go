@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -138,11 +139,11 @@ func (c *PackedChannel) stats(sum *Stats) {
 		sum.Events += events + s.Pending()
 		sum.Unsaved += s.Pending()
 		sum.Bytes += bytes
-		for _, l := range []Loss{
-			{c.name, s.cpu, bufferFull, s.lost.Full}, {c.name, s.cpu, noRing, s.lost.NoRing},
-			{c.name, s.cpu, undescribed, s.lost.Undescribed}, {c.name, s.cpu, Kinds, s.kind},
+		for _, l := range []source.Loss{
+			{Reason: bufferFull, Count: s.lost.Full}, {Reason: noRing, Count: s.lost.NoRing},
+			{Reason: undescribed, Count: s.lost.Undescribed}, {Reason: Kinds, Count: s.kind},
 		} {
-			if l.Count > 0 {
+			if l.Stream, l.CPU = c.name, s.cpu; l.Count > 0 {
 				sum.Lost = append(sum.Lost, l)
 			}
 		}

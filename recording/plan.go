@@ -48,11 +48,11 @@ func (c *PackedChannel) plan(m *tracer.Marker) (*plan, error) {
 	p := &plan{marker: m}
 	for i := range m.Fields {
 		f := &m.Fields[i]
-		offset, size := f.Place()
+		offset, size := f.Offset, f.Size
 		if f.Kind.HasLength() || isMissing(f) || len(p.rest) > 0 {
 			at := place{kind: f.Kind, offset: offset, size: size}
 			if isMissing(f) {
-				at.reason = append(reason(f, &tracer.Value{}), 0)
+				at.reason = append(reason(f, &event.Value{}), 0)
 			}
 			p.rest = append(p.rest, at)
 			continue
@@ -78,7 +78,7 @@ func (c *PackedChannel) plan(m *tracer.Marker) (*plan, error) {
 }
 
 // isMissing reports whether no event has a value for the field.
-func isMissing(f *tracer.Field) bool { return f.Kind == event.Invalid || f.Unavailable != nil }
+func isMissing(f *event.Field) bool { return f.Kind == event.Invalid || f.Unavailable != "" }
 
 // alignmentFor returns the smallest alignment, in bytes, that brings a field which follows end bytes to offset; 0 when
 // there is none that an event has.
@@ -216,7 +216,7 @@ func (c *PackedChannel) newKind(p *plan) (*ctf.EventClass, error) {
 	payload, names := &ctf.Struct{}, newNames(fields, forms)
 	for i, f := range forms {
 		types := f.types(names[i], &fields[i])
-		if _, size := fields[i].Place(); !f.kind.HasLength() {
+		if size := fields[i].Size; !f.kind.HasLength() {
 			align := 1
 			if i < len(p.align) {
 				align = p.align[i]
@@ -229,7 +229,7 @@ func (c *PackedChannel) newKind(p *plan) (*ctf.EventClass, error) {
 	if err != nil {
 		return nil, err
 	}
-	return class, describe(c.trace, class, p.marker, forms)
+	return class, describe(c.trace, class, &p.marker.Point, forms)
 }
 
 // placed returns a number's type for one of so many bytes at such an alignment, as this machine has it.

@@ -1,36 +1,42 @@
 package recording
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/event/source"
 )
 
 // Event is an event of a trace. It is valid until the next call of Next.
 type Event struct {
-	tracer.Event
-	// Raw is the event as the trace has it. Fields of other tracers' events that are no basic values have a kind
-	// of field.Invalid in Marker, and are found there: Nested says where.
+	event.Event
+	// Raw is the event as the trace has it. Fields of other tracers' events that are no basic values have the
+	// kind event.Invalid, and are there: Nested points to them.
 	Raw *ctf.Event
 	// Nested are, for each of Values, what cannot be one; nil for those that are.
 	Nested []*ctf.Value
 }
 
-// Reader reads the events of traces in the order of time. It is for one goroutine at a time.
+// Reader reads the events of traces in the order of time. It is a source.Source, for one goroutine at a time.
 type Reader struct {
 	// Traces are what is read.
 	Traces []*ctf.Trace
 
 	events  *ctf.Reader
+	origin  int64 // the time of day, in nanoseconds since 1970, at which Event.Time is 0
 	classes map[*ctf.EventClass]*class
 	event   Event
+	damage  []error // the ends of streams that Read has met
 }
+
+var _ source.Source = (*Reader)(nil)
 
 // Open opens the trace in a directory, or all that are below it, as LTTng makes them. With an error there may be
 // a Reader of what can be read nevertheless.
@@ -58,37 +64,87 @@ func Open(path string) (*Reader, error) {
 		return nil, err
 	}
 	r.events = ctf.NewReader(r.Traces...)
+	r.origin = originOf(r.Traces[0])
 	return r, err
 }
 
 // Close closes the files.
 func (r *Reader) Close() { r.events.Close() }
 
-// Markers returns the markers of all kinds of events that the traces describe, each name once for each
+// Points returns the points of all kinds of events that the traces describe, each name once for each
 // set of fields.
-func (r *Reader) Markers() []*tracer.Marker {
-	var all []*tracer.Marker
+func (r *Reader) Points() []*event.Point {
+	var all []*event.Point
 	for _, t := range r.Traces {
 		for _, s := range t.Classes {
 			for _, e := range s.Events {
-				all = append(all, r.class(t, e).marker)
+				all = append(all, r.class(t, e).point)
 			}
 		}
 	}
 	return all
 }
 
-// Lost returns how many events the tracers lost, in the packets that were read so far, by stream.
-func (r *Reader) Lost() []Loss {
-	var lost []Loss
+// Losses returns how many events the tracers lost, in the packets that were read so far, by stream. Traces of other
+// tracers have no reasons. The error is nil.
+func (r *Reader) Losses() ([]source.Loss, error) {
+	var lost []source.Loss
 	for _, t := range r.Traces {
 		for _, s := range t.Streams {
-			if n := s.Discarded(); n > 0 {
-				lost = append(lost, Loss{Channel: s.Files[0], Count: n})
-			}
+			lost = appendLosses(lost, s)
 		}
 	}
+	return lost, nil
+}
+
+// appendLosses appends the losses of a stream: those for which its last packet has a reason, and the rest.
+func appendLosses(lost []source.Loss, s *ctf.Stream) []source.Loss {
+	context, left := s.PacketContext(), s.Discarded()
+	l := source.Loss{Stream: s.Files[0]}
+	if v := context.Get("cpu_id"); v != nil {
+		l.CPU = int(int32(v.Bits))
+	}
+	if t, ok := context.Type.(*ctf.Struct); ok {
+		for i := range context.Elems {
+			reason, ok := strings.CutPrefix(t.Fields[i].Name, lostPrefix)
+			n := min(context.Elems[i].Bits, left)
+			if !ok || n == 0 {
+				continue
+			}
+			left -= n
+			l.Reason, l.Count = reason, n
+			lost = append(lost, l)
+		}
+	}
+	if l.Reason, l.Count = "", left; left > 0 {
+		lost = append(lost, l)
+	}
 	return lost
+}
+
+// Order is by time, of all traces together.
+func (r *Reader) Order() source.Order { return source.ByTime }
+
+// Read is Next for a source.Source. A stream that cannot be read to its end does not keep it from those of others:
+// its error comes after all of them, in place of io.EOF.
+func (r *Reader) Read(ctx context.Context, e *event.Event) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		next, err := r.Next()
+		switch {
+		case err == nil:
+			*e = next.Event
+			return nil
+		case !errors.Is(err, io.EOF):
+			r.damage = append(r.damage, err)
+		case r.damage != nil:
+			return errors.Join(r.damage...)
+		default:
+			return io.EOF
+		}
+	}
 }
 
 // Next returns the next event, and io.EOF after the last. Any other error is the end of one stream: events of the others follow.
@@ -99,8 +155,8 @@ func (r *Reader) Next() (*Event, error) {
 	}
 	c := r.class(nil, raw.Class)
 	e := &r.event
-	*e = Event{Raw: raw, Nested: e.Nested[:0], Event: tracer.Event{
-		Time: time.Unix(0, raw.Time), Monotonic: time.Duration(raw.Ticks), Marker: c.marker, Values: e.Values[:0],
+	*e = Event{Raw: raw, Nested: e.Nested[:0], Event: event.Event{
+		Time: time.Duration(raw.Time - r.origin), Point: c.point, Values: e.Values[:0],
 	}}
 	e.circumstances()
 	if c.forms != nil {
@@ -109,6 +165,23 @@ func (r *Reader) Next() (*Event, error) {
 		c.foreign(e)
 	}
 	return e, nil
+}
+
+// Clock converts the times of events, which are of the first trace's clock, to the time of day.
+func (r *Reader) Clock() source.Clock { return clockAt(r.origin) }
+
+// clockAt is a clock that was 0 so many nanoseconds after 1970.
+type clockAt int64
+
+func (c clockAt) Wall(t time.Duration) time.Time { return time.Unix(0, int64(c)+int64(t)) }
+
+// originOf returns the time of day at which a trace's clock was 0, 0 when it has none.
+func originOf(t *ctf.Trace) int64 {
+	if len(t.Clocks) == 0 {
+		return 0
+	}
+	ns, _ := t.Clocks[0].Nanoseconds(0)
+	return ns
 }
 
 // circumstances takes what contexts say of who and where, by waymark's names and LTTng's.
@@ -143,8 +216,8 @@ func (e *Event) who(context *ctf.Value) {
 
 // class is what is known of a kind of events.
 type class struct {
-	marker *tracer.Marker
-	forms  []form // of waymark's own; nil for those of others
+	point *event.Point
+	forms []form // of waymark's own; nil for those of others
 }
 
 // class returns what is known of a kind of events; t may be nil once it is known.
@@ -169,12 +242,12 @@ func (r *Reader) class(t *ctf.Trace, e *ctf.EventClass) *class {
 	return c
 }
 
-func newMarker(name string) *tracer.Marker {
+func newPoint(name string) *event.Point {
 	provider, rest, ok := strings.Cut(name, ":")
 	if !ok {
 		provider, rest = "", name
 	}
-	return &tracer.Marker{Provider: provider, Name: rest, File: &tracer.File{}}
+	return &event.Point{Provider: provider, Name: rest}
 }
 
 // ownClass returns a kind of events that a Writer recorded, nil for those of others.
@@ -184,11 +257,10 @@ func ownClass(t *ctf.Trace, e *ctf.EventClass) *class {
 	if entry == nil || json.Unmarshal([]byte(entry.Text), &d) != nil || e.Payload == nil {
 		return nil
 	}
-	c := &class{marker: newMarker(e.Name), forms: []form{}}
-	c.marker.Format, c.marker.Typed = d.Format, true
+	c := &class{point: newPoint(e.Name), forms: []form{}}
+	c.point.Format = d.Format
 	at := 0
 	for _, fd := range d.Fields {
-		f := tracer.Field{Name: fd.Name, Type: fd.Type, Kind: fd.Kind, Verb: fd.Verb}
 		k := fd.Kind
 		if fd.As != event.Invalid {
 			k = fd.As
@@ -199,7 +271,7 @@ func ownClass(t *ctf.Trace, e *ctf.EventClass) *class {
 		}
 		at += used
 		c.forms = append(c.forms, form)
-		c.marker.Fields = append(c.marker.Fields, f)
+		c.point.Fields = append(c.point.Fields, fd.Field)
 	}
 	if at != len(e.Payload.Fields) {
 		return nil
@@ -240,24 +312,21 @@ func formIn(fields []ctf.Field, k event.Kind) (form, int) {
 // own takes the values of an event that a Writer recorded.
 func (c *class) own(e *Event) {
 	elems := e.Raw.Payload.Elems
-	for i, f := range c.forms {
-		v, raw := tracer.Value{}, &elems[0]
+	for _, f := range c.forms {
+		v, raw := event.Value{}, &elems[0]
 		if f.matter == withNUL || f.matter == plain && f.kind == event.Bytes {
 			raw, elems = &elems[1], elems[1:]
 		}
 		elems = elems[1:]
 		switch {
 		case f.matter == missing:
-			v.Err = errors.New(string(raw.Elems[0].Text))
+			v = event.Missing(event.Reason(raw.Elems[0].Text))
 		case f.matter == cut:
-			v.Text, v.Len = raw.Elems[1].Text, int(int64(raw.Elems[2].Bits))
+			v = event.Text(f.kind, raw.Elems[1].Text, int(int64(raw.Elems[2].Bits)))
 		case f.kind.HasLength():
-			v.Text, v.Len = raw.Text, len(raw.Text)
+			v = event.Text(f.kind, raw.Text, len(raw.Text))
 		default:
-			v.Bits = raw.Bits
-		}
-		if f.kind != c.marker.Fields[i].Kind && f.matter != missing {
-			v.Kind = f.kind
+			v = event.Number(f.kind, raw.Bits)
 		}
 		e.Values = append(e.Values, v)
 		e.Nested = append(e.Nested, nil)

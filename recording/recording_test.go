@@ -16,48 +16,44 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/recording"
-	"github.com/waymark-trace/waymark/tracer"
 )
 
-// all is a marker with a field of every kind.
-func all() *tracer.Marker {
-	m := &tracer.Marker{Provider: "http", Name: "all:kinds", Format: "b %t s %s", Typed: true}
-	for k := event.Bool; k <= event.Pointer; k++ {
+// all is a point with a field of every kind.
+func all() *event.Point {
+	m := &event.Point{Provider: "http", Name: "all:kinds", Format: "b %t s %s"}
+	for k := event.Bool; k <= event.Duration; k++ {
 		name := strings.NewReplacer("[]", "", ".", "").Replace(k.String())
-		m.Fields = append(m.Fields, tracer.Field{Name: name, Type: k.String(), Kind: k})
+		m.Fields = append(m.Fields, event.Field{Name: name, Type: k.String(), Kind: k})
 	}
 	m.Fields[2].Verb = "%x"
-	m.Fields = append(m.Fields, tracer.Field{Name: "string_length", Type: "int", Kind: event.Int}, tracer.Field{Name: "no-word", Kind: event.String})
+	m.Fields = append(m.Fields, event.Field{Name: "string_length", Type: "int", Kind: event.Int}, event.Field{Name: "no-word", Kind: event.String})
 	return m
 }
 
-func values(m *tracer.Marker, bits uint64, text string) []tracer.Value {
-	var all []tracer.Value
+func values(m *event.Point, bits uint64, text string) []event.Value {
+	var all []event.Value
 	for _, f := range m.Fields {
-		v := tracer.Value{Bits: bits}
+		bits := bits
 		switch size := f.Kind.Size(); {
 		case f.Kind.HasLength():
-			v = tracer.Value{Text: []byte(text), Len: len(text)}
+			all = append(all, event.Text(f.Kind, []byte(text), len(text)))
+			continue
 		case f.Kind == event.Bool:
-			v.Bits &= 1
+			bits &= 1
 		case size < 8 && f.Kind.Signed():
-			v.Bits = uint64(int64(bits<<(64-8*size)) >> (64 - 8*size))
+			bits = uint64(int64(bits<<(64-8*size)) >> (64 - 8*size))
 		case size < 8:
-			v.Bits = bits << (64 - 8*size) >> (64 - 8*size)
+			bits = bits << (64 - 8*size) >> (64 - 8*size)
 		}
-		all = append(all, v)
+		all = append(all, event.Number(f.Kind, bits))
 	}
 	return all
 }
 
-// same compares events: errors by what they say, markers by what a trace keeps of them.
+// same compares events: errors by their texts.
 var same = cmp.Options{
 	cmp.Comparer(func(a, b error) bool { return (a == nil) == (b == nil) && (a == nil || a.Error() == b.Error()) }),
-	cmp.Comparer(func(a, b *tracer.Marker) bool {
-		return a.FullName() == b.FullName() && a.Format == b.Format &&
-			cmp.Equal(a.Fields, b.Fields, cmpopts.IgnoreUnexported(tracer.Field{}))
-	}),
-	cmpopts.IgnoreFields(tracer.Event{}, "Time"), cmpopts.EquateEmpty(),
+	cmp.AllowUnexported(event.Value{}), cmpopts.EquateEmpty(),
 }
 
 // TestRoundTrip gives back the events that were recorded, whatever is the matter with their values.
@@ -72,13 +68,12 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := all()
-	var want []tracer.Event
-	record := func(v []tracer.Value, at time.Duration) {
-		e := tracer.Event{Monotonic: at, PID: 7, TID: 8, CPU: 1, Comm: "it's", Goroutine: 18, Marker: m, Values: v}
+	var want []event.Event
+	record := func(v []event.Value, at time.Duration) {
+		e := event.Event{Time: at, PID: 7, TID: 8, CPU: 1, Comm: "it's", Goroutine: 18, Point: m, Values: v}
 		if err := c.Write(&e); err != nil {
 			t.Fatal(err)
 		}
-		e.Time = time.Time{}
 		want = append(want, e)
 	}
 	record(values(m, 1, "/x"), 10)
@@ -87,22 +82,22 @@ func TestRoundTrip(t *testing.T) {
 	cut := values(m, 5, "cut")
 	for i, f := range m.Fields {
 		if f.Kind.HasLength() {
-			cut[i].Len = []int{300, -1}[i%2]
+			cut[i] = event.Text(f.Kind, []byte("cut"), []int{300, -1}[i%2])
 		}
 	}
 	record(cut, 13)
 	bad := values(m, 5, "x")
-	bad[3], bad[14] = tracer.Value{Err: errors.New("memory could not be read")}, tracer.Value{Err: errors.New("event is too short")}
+	bad[3], bad[14] = event.Missing(errors.New("memory could not be read")), event.Missing(errors.New("event is too short"))
 	record(bad, 14)
 	other := values(m, 1<<63, "x")
-	other[4].Kind = event.Uint64 // a site that passes what the field's kind cannot hold
+	other[4] = event.Number(event.Uint64, other[4].Bits()) // a site that passes what the field's kind cannot hold
 	record(other, 15)
 	late := want[0] // after later ones of its CPU
-	late.Monotonic = 12
+	late.Time = 12
 	if err := c.Write(&late); err != nil {
 		t.Fatal(err)
 	}
-	want = append(want[:3:3], append([]tracer.Event{late}, want[3:]...)...)
+	want = append(want[:3:3], append([]event.Event{late}, want[3:]...)...)
 	if err := c.SetLost(1, 42); err != nil {
 		t.Fatal(err)
 	}
@@ -131,11 +126,11 @@ func TestRoundTrip(t *testing.T) {
 		if d := cmp.Diff(want[i], e.Event, same); d != "" {
 			t.Errorf("event %d (-recorded +read):\n%s", i, d)
 		}
-		if ns := e.Time.UnixNano(); ns != 1_700_000_000_000_000_000+int64(want[i].Monotonic) {
+		if ns := r.Clock().Wall(e.Time).UnixNano(); ns != 1_700_000_000_000_000_000+int64(want[i].Time) {
 			t.Errorf("event %d is at %d", i, ns)
 		}
 	}
-	if lost := r.Lost(); len(lost) != 1 || lost[0].Count != 42 {
+	if lost, err := r.Losses(); len(lost) != 1 || lost[0].Count != 42 || err != nil {
 		t.Errorf("lost: %+v", lost)
 	}
 	out, err := exec.Command(peer.Need(t, "babeltrace2")[0], "--clock-seconds", "--no-delta", dir).Output()

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/event/source"
 )
 
 // Options say what a trace is like.
 type Options struct {
-	// Offset is what the clock of events, Event.Monotonic, is behind the time since 1970. 0: that of
+	// Offset is the time from 1970 to the 0 of the clock of events, event.Event.Time. 0 is that of
 	// CLOCK_MONOTONIC now.
 	Offset time.Duration
 	// Env is what readers see of the circumstances, besides host, kernel and boot.
@@ -100,27 +101,14 @@ func (w *Writer) all() []channel {
 
 // Stats is what a trace has so far.
 type Stats struct {
-	Events  uint64 // recorded
-	Unsaved uint64 // of them, still in memory: after an error they are lost
-	Bytes   uint64 // on disk, without the metadata
-	Lost    []Loss // in the order of channels, CPUs and reasons
-}
-
-// Loss is how many events one CPU lost for one reason.
-type Loss struct {
-	Channel string
-	CPU     int
-	Reason  string
-	Count   uint64
+	Events  uint64        // recorded
+	Unsaved uint64        // of them, still in memory: after an error they are lost
+	Bytes   uint64        // on disk, without the metadata
+	Lost    []source.Loss // in the order of channels, CPUs and reasons
 }
 
 // Total returns how many events were lost.
-func (s *Stats) Total() (n uint64) {
-	for _, l := range s.Lost {
-		n += l.Count
-	}
-	return n
-}
+func (s *Stats) Total() uint64 { return source.Total(s.Lost) }
 
 // Stats returns what the trace has so far.
 func (w *Writer) Stats() Stats {

@@ -1,6 +1,10 @@
 package tracer
 
-import "time"
+import (
+	"time"
+
+	"github.com/waymark-trace/waymark/event"
+)
 
 // Agent is a connection to the agent in a program, which switches things there. Whatever was done
 // through it is undone when it is closed or this process ends, however it ends. Its methods may be
@@ -23,7 +27,7 @@ type Point struct {
 	Name   string // as declared, provider:name
 	Format string // of a marker
 	// Fields are the arguments of a marker or tracepoint. Types are "" before the point's own code has run.
-	Fields []Field
+	Fields []event.Field
 	Armed  int      // by the program itself and its agent; of a key how often it is enabled
 	Kernel int      // by the kernel engine and other tracers
 	Probes []string // the names of functions that are connected

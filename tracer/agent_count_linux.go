@@ -2,12 +2,15 @@ package tracer
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"sync"
 
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/wire"
 )
 
@@ -127,9 +130,11 @@ type agentKeys struct {
 	limit int
 	all   []*Marker
 
-	known  map[string]int // by marker and key, the index in seen
-	seen   [][]KeyCount   // by marker
-	fields [][]Field      // by marker, what the values of its keys are
+	points map[*event.Point]int // the index in all of the marker that a point of events is, -1 for none
+	known  map[string]int       // by marker and key, the index in seen
+	key    []byte               // of known
+	seen   [][]KeyCount         // by marker
+	fields [][]event.Field      // by marker, what the values of its keys are
 	n      int
 }
 
@@ -141,7 +146,7 @@ func newAgentKeys(t Target, markers []*Marker, o Options) (*agentKeys, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &agentKeys{by: o.By, limit: o.MaxKeys, all: markers, known: map[string]int{}, seen: make([][]KeyCount, len(markers))}
+	k := &agentKeys{by: o.By, limit: o.MaxKeys, all: markers, points: map[*event.Point]int{}, known: map[string]int{}, seen: make([][]KeyCount, len(markers))}
 	for _, m := range markers {
 		k.fields = append(k.fields, m.keyFields(o.By))
 	}
@@ -150,37 +155,46 @@ func newAgentKeys(t Target, markers []*Marker, o Options) (*agentKeys, error) {
 }
 
 // add counts an event. What has no room left is among the others.
-func (k *agentKeys) add(e *Event) {
-	m := slices.IndexFunc(k.all, func(m *Marker) bool { return m.declared == e.Marker.declared && m.Format == e.Marker.Format })
+func (k *agentKeys) add(e *event.Event) {
+	m, ok := k.points[e.Point]
+	if !ok {
+		m = slices.IndexFunc(k.all, func(m *Marker) bool { return m.declared == e.Point.FullName() && m.Format == e.Point.Format })
+		k.points[e.Point] = m
+	}
 	if m < 0 {
 		return
 	}
-	text := fmt.Sprint(m)
+	k.key = binary.NativeEndian.AppendUint32(k.key[:0], uint32(m))
 	for _, name := range k.by {
-		part, _ := e.partText(name)
-		text += part
+		k.key, _ = source.AppendKey(k.key, e, name)
 	}
-	at, ok := k.known[text]
+	at, ok := k.known[string(k.key)]
 	if !ok {
 		if k.n == k.limit {
 			return
 		}
 		k.n++
+		of := &Marker{Point: *e.Point, Typed: true}
 		key := &Key{}
 		for _, name := range k.by {
-			v, ok := e.keyValue(name)
+			v, ok := source.KeyValue(e, name)
 			if !ok {
-				f, _ := e.Marker.keyField(name)
-				v.Err = cmp.Or(f.Unavailable, errNone)
+				v = event.Missing(cmp.Or(of.reason(name), errNone))
 			}
 			key.Values = append(key.Values, v)
 		}
 		at = len(k.seen[m])
-		k.fields[m] = e.Marker.keyFields(k.by) // now their kinds are known
-		k.known[text] = at
+		k.fields[m] = of.keyFields(k.by) // now their kinds are known
+		k.known[string(k.key)] = at
 		k.seen[m] = append(k.seen[m], KeyCount{Key: key})
 	}
 	k.seen[m][at].Count++
+}
+
+// reason returns why no event has a value of a name, nil when some may.
+func (m *Marker) reason(name string) error {
+	f, _ := m.keyField(name)
+	return f.Unavailable.Err()
 }
 
 // read fills in the keys.
@@ -191,12 +205,4 @@ func (k *agentKeys) read(out []MarkerCount) error {
 			out[i].Fields = k.fields[i]
 		}
 	})
-}
-
-func (m *Marker) keyFields(by []string) []Field {
-	fields := make([]Field, len(by))
-	for i, name := range by {
-		fields[i], _ = m.keyField(name)
-	}
-	return fields
 }

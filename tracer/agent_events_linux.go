@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/internal/wire"
 )
@@ -24,9 +26,9 @@ type agentEvents struct {
 
 	mu     sync.Mutex // of reading
 	closed bool
-	ready  []*Event // in order
-	rest   []*Event // read, but others may come before them
-	err    error    // to be returned behind what is ready
+	ready  []*event.Event // in order
+	rest   []*event.Event // read, but others may come before them
+	err    error          // to be returned behind what is ready
 }
 
 func newAgentEvents(t Target, markers []*Marker, o Options) (*agentEvents, error) {
@@ -46,7 +48,7 @@ func newAgentEvents(t Target, markers []*Marker, o Options) (*agentEvents, error
 	return &agentEvents{sessions: sessions, closing: make(chan struct{}), halted: make(chan struct{})}, nil
 }
 
-func (a *agentEvents) next(ctx context.Context, into *Event, _ *[]byte) error {
+func (a *agentEvents) next(ctx context.Context, into *event.Event, _ *[]byte) error {
 	for pace := (ring.Pace{}); ; {
 		over := false
 		select {
@@ -87,7 +89,7 @@ func (a *agentEvents) sleep(ctx context.Context, nap time.Duration) error {
 }
 
 // poll returns an event, if there is one. Over says that no more are written.
-func (a *agentEvents) poll(over bool) (*Event, error) {
+func (a *agentEvents) poll(over bool) (*event.Event, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -156,6 +158,22 @@ func (a *agentEvents) lostByCPU() ([]uint64, error) {
 	return lost, err
 }
 
+func (a *agentEvents) losses() (all []source.Loss, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, os.ErrClosed
+	}
+	for _, s := range a.sessions {
+		if all, err = s.losses(all); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (a *agentEvents) order() source.Order { return source.Arrival }
+
 func (a *agentEvents) lost() (sum uint64, err error) {
 	lost, err := a.lostByCPU()
 	for _, n := range lost {
@@ -176,6 +194,24 @@ func (a *agentEvents) buffer() int64 {
 		size = min(size, s.size)
 	}
 	return size
+}
+
+func (a *agentEvents) points() (all []*event.Point) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, s := range a.sessions {
+		if !a.closed {
+			all = append(all, s.points()...)
+		}
+	}
+	return all
+}
+
+// Wall converts by the clock of the first program; all programs share CLOCK_MONOTONIC.
+func (a *agentEvents) Wall(t time.Duration) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return time.Unix(0, int64(t)+a.sessions[0].Wall())
 }
 
 // ended is nil: whoever gave the processes sees them end.

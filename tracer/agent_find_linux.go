@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/internal/wire"
 )
@@ -50,7 +51,7 @@ func findAgents(ctx context.Context, t Target) (all []*Marker, err error) {
 }
 
 func agentMarker(p *Point, file *File) *Marker {
-	m := &Marker{Format: p.Format, Typed: true, Tracepoint: p.Kind == wire.Tracepoint, File: file, declared: p.Name}
+	m := &Marker{Point: event.Point{Format: p.Format}, Typed: true, Tracepoint: p.Kind == wire.Tracepoint, File: file, declared: p.Name}
 	m.Provider, m.Name = splitDeclared(p.Name)
 	for _, f := range p.Fields {
 		_ = f.Kind.UnmarshalText([]byte(f.Type)) // of a named type the events will tell
@@ -71,14 +72,7 @@ func splitDeclared(name string) (provider, rest string) {
 
 // ringMarker is the marker of events in a ring file.
 func ringMarker(e *ring.Event, file *File) *Marker {
-	m := &Marker{Provider: e.Provider, Name: e.Name, Format: e.Format, Typed: true, File: file, declared: e.FullName()}
-	for i := range e.Fields {
-		f := &e.Fields[i]
-		m.Fields = append(m.Fields, Field{
-			Name: f.Name, Type: f.Type, Verb: f.Verb, Kind: f.Kind, Unavailable: f.Unavailable.Err(), offset: f.Offset, size: f.Size,
-		})
-	}
-	return m
+	return &Marker{Point: e.Point, Typed: true, File: file, declared: e.FullName()}
 }
 
 // checkAgent reports whether what was asked for can be done by agents at all.

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/waymark-trace/waymark/event"
 )
 
 // agentFold reads events as they come and makes something of each.
 type agentFold struct {
 	events *agentEvents
-	fold   func(*Event)
+	fold   func(*event.Event)
 
 	mu     sync.Mutex // held while events are folded, and to look at what they came to
 	err    error      // why no more were
@@ -21,7 +23,7 @@ type agentFold struct {
 // foldInterval is how often events are read: the rings hold what comes meanwhile.
 const foldInterval = 20 * time.Millisecond
 
-func newAgentFold(events *agentEvents, fold func(*Event)) *agentFold {
+func newAgentFold(events *agentEvents, fold func(*event.Event)) *agentFold {
 	f := &agentFold{events: events, fold: fold, closed: make(chan struct{})}
 	f.done.Go(func() {
 		ticker := time.NewTicker(foldInterval)
@@ -43,7 +45,7 @@ func newAgentFold(events *agentEvents, fold func(*Event)) *agentFold {
 // drain folds what has come. The caller holds mu.
 func (f *agentFold) drain() {
 	for f.err == nil {
-		var e *Event
+		var e *event.Event
 		if e, f.err = f.events.poll(false); e == nil {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/rundir"
 	"github.com/waymark-trace/waymark/internal/wire"
@@ -110,7 +111,7 @@ func pointOf(p *wire.Point) Point {
 		Probes: p.Probes, Hits: p.Hits, Problem: p.Problem,
 	}
 	for _, f := range p.Fields {
-		out.Fields = append(out.Fields, Field{Name: f.Name, Type: f.Type, Verb: f.Verb, Unavailable: f.Unavailable.Err()})
+		out.Fields = append(out.Fields, event.Field{Name: f.Name, Type: f.Type, Verb: f.Verb, Unavailable: f.Unavailable})
 	}
 	return out
 }

@@ -26,7 +26,7 @@ type runner interface {
 }
 
 // Run is consecutive events of a batch. Their values lie in the arguments as they lay in the
-// program's memory, in the byte order of the machine: Field.Place returns where. A string or []byte
+// program's memory, in the byte order of the machine: event.Field.Offset is where. A string or []byte
 // is two numbers of the program's word size there, how many bytes were kept and how many there were;
 // the bytes that were kept follow the arguments, in the order of the fields. Lengths of events have
 // been checked, values have not. A run is valid until the batch's next Run.
@@ -68,9 +68,6 @@ func (b *Batch) Lost() Losses {
 	}
 	return n
 }
-
-// Place returns where the field's value lies in the arguments of a Run's events, and how many bytes it takes there.
-func (f *Field) Place() (offset, size int) { return f.offset, f.size }
 
 // Batches calls fn with what agents record, one CPU of one process after another, also with nothing when nothing is new, until
 // all was read after Stop, or there is an error. It takes the place of Next, and only the agent engine has it. A batch is

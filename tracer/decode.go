@@ -1,9 +1,7 @@
 package tracer
 
 import (
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -80,7 +78,7 @@ func (r *reading) keep(text []byte) []byte {
 }
 
 // values reads the values of an event, each of which may be missing, into a slice that is used again.
-func (p *probe) values(raw *bpf.Raw, values []Value, r reading) []Value {
+func (p *probe) values(raw *bpf.Raw, values []event.Value, r reading) []event.Value {
 	n := len(p.marker.Fields)
 	values = slices.Grow(values[:0], n)[:n]
 	clear(values)
@@ -90,10 +88,10 @@ func (p *probe) values(raw *bpf.Raw, values []Value, r reading) []Value {
 	}
 	if p.record == nil {
 		for i := range values {
-			if f := &p.marker.Fields[i]; p.texts[i] >= 0 {
-				values[i] = p.text(raw, f, p.texts[i], r)
+			if arg := p.marker.argument(i); p.texts[i] >= 0 {
+				values[i] = p.text(raw, arg, p.texts[i], r)
 			} else {
-				values[i] = p.operand(raw, f)
+				values[i] = p.operand(raw, p.marker.Fields[i].Kind, arg)
 			}
 		}
 		return values
@@ -110,95 +108,68 @@ func (p *probe) values(raw *bpf.Raw, values []Value, r reading) []Value {
 }
 
 // field reads one field of a record; text is how many strings precede it.
-func (p *probe) field(raw *bpf.Raw, f *event.Field, text int, r reading) Value {
+func (p *probe) field(raw *bpf.Raw, f *event.Field, text int, r reading) event.Value {
 	if raw.RecordFailed() {
-		return Value{Err: errMemory}
+		return event.Missing(errMemory)
 	}
 	b, ok := raw.Field(f.Offset, f.Kind.Size())
 	if !ok {
-		return Value{Err: errShort}
+		return event.Missing(errShort)
 	}
 	if !f.Kind.HasLength() {
-		return Value{Bits: extend(word(b), f.Kind.Size(), f.Kind.Signed())}
+		return event.Number(f.Kind, f.Kind.Bits(b))
 	}
-	n := binary.NativeEndian.Uint64(b[8:])
+	n := event.Uint64.Bits(b[8:16])
 	if n > math.MaxInt {
-		return Value{Err: errLength}
+		return event.Missing(errLength)
 	}
-	v := Value{Len: int(n)}
 	kept, ok := raw.Text(p.plan, text, min(n, uint64(r.maxString)))
 	switch {
 	case !ok:
-		v.Err = errShort
+		return event.MissingText(int(n), errShort)
 	case raw.TextFailed(p.plan, text):
-		v.Err = errMemory
-	default:
-		v.Text = r.keep(kept)
+		return event.MissingText(int(n), errMemory)
 	}
-	return v
+	return event.Text(f.Kind, r.keep(kept), int(n))
 }
 
-// operand reads the operand that a field is.
-func (p *probe) operand(raw *bpf.Raw, f *Field) Value {
+// operand reads the operand that a field of kind k is.
+func (p *probe) operand(raw *bpf.Raw, k event.Kind, arg Argument) event.Value {
 	ops := p.marker.Sites[p.site].Operands
-	i := f.Operand - 1
+	i := arg.Operand - 1
 	if i >= len(ops) {
-		return Value{Err: errNone}
+		return event.Missing(errNone)
 	}
 	if p.errs[i] != nil {
-		return Value{Err: p.errs[i]}
+		return event.Missing(p.errs[i])
 	}
 	o := &ops[i]
-	var own event.Kind
-	if k := operandKind(o); !f.given && !holds(f.Kind, k) {
-		own = k
+	if own := operandKind(o); !arg.given && !holds(k, own) {
+		k = own
 	}
 	if o.Kind == sdt.Constant {
-		return Value{Kind: own, Bits: widen(o, f, o.Value)}
+		return event.Number(k, widen(o, k, o.Value))
 	}
 	bits, ok := raw.Value(i)
 	switch {
 	case !ok:
-		return Value{Err: errShort}
+		return event.Missing(errShort)
 	case o.Kind == sdt.Memory && raw.ValueFailed(i):
-		return Value{Err: errMemory}
+		return event.Missing(errMemory)
 	case o.Kind == sdt.Register:
 		bits >>= o.Shift
 	}
-	return Value{Kind: own, Bits: widen(o, f, extend(bits, o.Size, o.Signed && !o.Float))}
+	from := event.Uint64
+	if o.Signed && !o.Float {
+		from = event.Int64
+	}
+	return event.Number(k, widen(o, k, from.Extend(bits, o.Size)))
 }
 
 // widen turns a float32 into a float64 for a field of those, which other sites pass.
-func widen(o *sdt.Operand, f *Field, bits uint64) uint64 {
-	if o.Float && o.Size == 4 && f.Kind == event.Float64 {
+func widen(o *sdt.Operand, k event.Kind, bits uint64) uint64 {
+	if o.Float && o.Size == 4 && k == event.Float64 {
 		return math.Float64bits(float64(math.Float32frombits(uint32(bits))))
 	}
 	return bits
-}
-
-// word reads up to 8 bytes as a number.
-func word(b []byte) uint64 {
-	switch len(b) {
-	case 1:
-		return uint64(b[0])
-	case 2:
-		return uint64(binary.NativeEndian.Uint16(b))
-	case 4:
-		return uint64(binary.NativeEndian.Uint32(b))
-	case 8:
-		return binary.NativeEndian.Uint64(b)
-	}
-	panic(fmt.Sprintf("tracer: a kind of %d bytes", len(b)))
-}
-
-// extend keeps the low size bytes of bits and extends them to 64 bits.
-func extend(bits uint64, size int, signed bool) uint64 {
-	shift := 64 - 8*size
-	if shift <= 0 || size <= 0 {
-		return bits
-	}
-	if signed {
-		return uint64(int64(bits<<shift) >> shift)
-	}
-	return bits << shift >> shift
 }

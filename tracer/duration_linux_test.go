@@ -36,7 +36,7 @@ func TestWhereDuration(t *testing.T) {
 		}
 		var got []int64
 		for _, e := range drain(t, tr) {
-			got = append(got, int64(e.Values[0].Bits))
+			got = append(got, int64(e.Values[0].Bits()))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", where, got, want)

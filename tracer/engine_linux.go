@@ -5,9 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"golang.org/x/sys/unix"
 )
@@ -21,8 +24,8 @@ type kernelEvents struct {
 	kernel *bpf.Tracer
 	probes atomic.Pointer[[]*probe] // by index
 	raw    bpf.Raw
-	clock  wallClock
-	comms  comms
+	wallClock
+	comms comms
 }
 
 func newEvents(t Target, markers []*Marker, o Options) (events, error) {
@@ -62,7 +65,7 @@ func (k *kernelEvents) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
 	return refused, err
 }
 
-func (k *kernelEvents) next(ctx context.Context, e *Event, text *[]byte) error {
+func (k *kernelEvents) next(ctx context.Context, e *event.Event, text *[]byte) error {
 	if err := k.kernel.Next(ctx, &k.raw); err != nil {
 		return err
 	}
@@ -72,18 +75,16 @@ func (k *kernelEvents) next(ctx context.Context, e *Event, text *[]byte) error {
 		return fmt.Errorf("event of site %d, of which there are %d", r.Site, len(probes))
 	}
 	p := probes[r.Site]
-	at := time.Duration(r.Time)
-	*e = Event{
-		Time:      k.clock.at(at),
-		Monotonic: at,
+	*e = event.Event{
+		Time:      time.Duration(r.Time),
 		PID:       r.PID,
 		TID:       r.TID,
-		OwnPID:    r.OwnPID,
-		OwnTID:    r.OwnTID,
+		NSPID:     r.OwnPID,
+		NSTID:     r.OwnTID,
 		CPU:       int(r.CPU),
 		Comm:      k.comms.of(r.Comm),
 		Goroutine: int64(r.Goroutine),
-		Marker:    p.marker,
+		Point:     &p.marker.Point,
 		Values:    p.values(r, e.Values, reading{k.options.MaxString, text}),
 	}
 	return nil
@@ -108,9 +109,27 @@ func (k comms) of(c [16]byte) string {
 	return s
 }
 
+func (k *kernelEvents) points() (all []*event.Point) {
+	seen := map[*Marker]bool{}
+	for _, p := range *k.probes.Load() {
+		if !seen[p.marker] {
+			seen[p.marker] = true
+			all = append(all, &p.marker.Point)
+		}
+	}
+	return all
+}
+
 func (k *kernelEvents) lost() (uint64, error) { return k.kernel.Lost() }
 
 func (k *kernelEvents) lostByCPU() ([]uint64, error) { return k.kernel.LostByCPU() }
+
+func (k *kernelEvents) losses() ([]source.Loss, error) {
+	n, err := k.lostByCPU()
+	return fullBuffers("kernel", n), err
+}
+
+func (k *kernelEvents) order() source.Order { return source.Arrival }
 
 func (k *kernelEvents) filtered() (uint64, error) { return k.kernel.Filtered() }
 
@@ -119,11 +138,15 @@ func (k *kernelEvents) stop() error { return k.end(k.kernel.Stop) }
 // wallClock turns CLOCK_MONOTONIC into the time of day. The difference is taken again for
 // every second of events, because the time of day is set and slewed.
 type wallClock struct {
+	mu     sync.Mutex
 	offset time.Time
 	until  time.Duration
 }
 
-func (w *wallClock) at(monotonic time.Duration) time.Time {
+// Wall returns the time of day of an event.
+func (w *wallClock) Wall(monotonic time.Duration) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if monotonic >= w.until {
 		var ts unix.Timespec
 		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err == nil {

@@ -24,7 +24,7 @@ func newPairs(Target, []*Marker, []*Marker, *LatencyOptions, Options) (pairs, er
 
 func newEvents(Target, []*Marker, Options) (events, error) { return nil, errPlatform }
 
-func newKernelTracepoints([]string, Options) (kernelTracepoints, error) { return nil, errPlatform }
+func newKernelTracepoints([]string, Options) (events, error) { return nil, errPlatform }
 
 func kernelTracepointNames(string) ([]string, error) { return nil, errPlatform }
 

@@ -193,7 +193,7 @@ func TestDlopen(t *testing.T) {
 			if len(all) < want || len(all) > 1002 {
 				t.Errorf("%d events, want %d", len(all), want)
 			}
-			if e := all[len(all)-1]; e.Marker != markers[0] || signed(t, e)[0] != 999 {
+			if e := all[len(all)-1]; e.Point != &markers[0].Point || signed(t, e)[0] != 999 {
 				t.Errorf("the last event is %+v", e)
 			}
 		})

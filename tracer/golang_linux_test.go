@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/internal/peer"
@@ -25,25 +26,25 @@ func linked(t *testing.T, c gobuild.Config, dir string) string {
 }
 
 // format prints a value as the test's program meant it.
-func format(f Field, v Value) string {
+func format(f event.Field, v event.Value) string {
 	switch {
-	case v.Err != nil:
-		return "error: " + v.Err.Error()
+	case v.Err() != nil:
+		return "error: " + v.Err().Error()
 	case f.Kind.HasLength():
-		return fmt.Sprintf("%q/%d", v.Text, v.Len)
+		return fmt.Sprintf("%q/%d", v.Bytes(), v.Len())
 	case f.Kind.IsFloat() && f.Kind.Size() == 4:
-		return fmt.Sprint(math.Float32frombits(uint32(v.Bits)))
+		return fmt.Sprint(math.Float32frombits(uint32(v.Bits())))
 	case f.Kind.IsFloat():
-		return fmt.Sprint(math.Float64frombits(v.Bits))
+		return fmt.Sprint(math.Float64frombits(v.Bits()))
 	case f.Kind.Signed():
-		return fmt.Sprint(int64(v.Bits))
+		return fmt.Sprint(int64(v.Bits()))
 	}
-	return fmt.Sprint(v.Bits)
+	return fmt.Sprint(v.Bits())
 }
 
-func formatEvent(e *Event) string {
-	s := e.Marker.FullName()
-	for i, f := range e.Marker.Fields {
+func formatEvent(e *event.Event) string {
+	s := e.Point.FullName()
+	for i, f := range e.Point.Fields {
 		s += fmt.Sprintf(" %s=%s", f.Name, format(f, e.Values[i]))
 	}
 	return s
@@ -112,7 +113,7 @@ func traceKinds(t *testing.T, path string) {
 	for _, e := range drain(t, tr) {
 		got = append(got, formatEvent(e))
 		if e.Goroutine != 1 {
-			t.Errorf("%s in goroutine %d, want 1", e.Marker.FullName(), e.Goroutine)
+			t.Errorf("%s in goroutine %d, want 1", e.Point.FullName(), e.Goroutine)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -143,30 +144,30 @@ func TestTraceTexts(t *testing.T) {
 
 var textSizes = []int{0, 1, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 100_000}
 
-func checkTexts(t *testing.T, events []*Event, limit int) {
+func checkTexts(t *testing.T, events []*event.Event, limit int) {
 	hits := map[string]int{}
 	for _, e := range events {
-		i := hits[e.Marker.Name]
-		hits[e.Marker.Name]++
-		switch v := e.Values; e.Marker.Name {
+		i := hits[e.Point.Name]
+		hits[e.Point.Name]++
+		switch v := e.Values; e.Point.Name {
 		case "sized":
 			full := strings.Repeat(string(rune('a'+i)), textSizes[i])
 			for _, f := range v[1:] {
-				if f.Err != nil || f.Len != len(full) || string(f.Text) != full[:min(len(full), limit)] {
-					t.Errorf("text of %d bytes: %d bytes of %d, %v", len(full), len(f.Text), f.Len, f.Err)
+				if f.Err() != nil || f.Len() != len(full) || string(f.Bytes()) != full[:min(len(full), limit)] {
+					t.Errorf("text of %d bytes: %d bytes of %d, %v", len(full), len(f.Bytes()), f.Len(), f.Err())
 				}
 			}
 		case "cold":
-			if got, want := format(e.Marker.Fields[0], v[0]), fmt.Sprintf("%q/4", "\x7fELF"[:min(4, limit)]); got != want {
+			if got, want := format(e.Point.Fields[0], v[0]), fmt.Sprintf("%q/4", "\x7fELF"[:min(4, limit)]); got != want {
 				t.Errorf("text that nobody has touched is %s, want %s", got, want)
 			}
 		case "wild":
-			if v[0].Err == nil || v[0].Len != 9 || v[1].Bits != 5 || v[2].Err != nil || string(v[2].Text) != "good"[:min(4, limit)] {
+			if v[0].Err() == nil || v[0].Len() != 9 || v[1].Bits() != 5 || v[2].Err() != nil || string(v[2].Bytes()) != "good"[:min(4, limit)] {
 				t.Errorf("a text that cannot be read: %v", v)
 			}
 		case "goroutine":
-			if e.Goroutine != int64(v[0].Bits) || e.Goroutine == 0 {
-				t.Errorf("hit of goroutine %d is by goroutine %d", v[0].Bits, e.Goroutine)
+			if e.Goroutine != int64(v[0].Bits()) || e.Goroutine == 0 {
+				t.Errorf("hit of goroutine %d is by goroutine %d", v[0].Bits(), e.Goroutine)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/talk"
@@ -156,11 +157,11 @@ func eventually(t testing.TB, what string, ok func() bool) {
 }
 
 // drain returns every event up to io.EOF.
-func drain(t testing.TB, tr *Tracer) []*Event {
+func drain(t testing.TB, tr *Tracer) []*event.Event {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	var all []*Event
+	var all []*event.Event
 	for {
 		e, err := tr.Next(ctx)
 		if err == io.EOF {

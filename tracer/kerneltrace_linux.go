@@ -3,7 +3,6 @@ package tracer
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/tracefs"
 )
@@ -19,13 +19,13 @@ import (
 type tracepoints struct {
 	*bpf.TracepointReader
 	records []*tracefs.Record
-	markers []*Marker
+	of      []*event.Point
 	event   bpf.TracepointEvent
-	clock   wallClock
-	comms   comms
+	wallClock
+	comms comms
 }
 
-func newKernelTracepoints(patterns []string, o Options) (kernelTracepoints, error) {
+func newKernelTracepoints(patterns []string, o Options) (events, error) {
 	t := &tracepoints{comms: comms{}}
 	seen := map[string]bool{}
 	var points []bpf.Tracepoint
@@ -37,7 +37,7 @@ func newKernelTracepoints(patterns []string, o Options) (kernelTracepoints, erro
 		for _, r := range records {
 			if name := r.Group + ":" + r.Name; !seen[name] {
 				seen[name] = true
-				t.records, t.markers = append(t.records, r), append(t.markers, recordMarker(r))
+				t.records, t.of = append(t.records, r), append(t.of, pointOfRecord(r))
 				points = append(points, recordPoint(r))
 			}
 		}
@@ -78,15 +78,14 @@ func kernelTracepointNames(pattern string) (names []string, err error) {
 	return names, err
 }
 
-// recordMarker is what events of a tracepoint are of.
-func recordMarker(r *tracefs.Record) *Marker {
-	m := &Marker{Provider: "kernel", Name: r.Group + ":" + r.Name, Typed: true, File: &File{Path: "kernel"}}
+// pointOfRecord returns the point of a tracepoint's events.
+func pointOfRecord(r *tracefs.Record) *event.Point {
+	p := &event.Point{Provider: "kernel", Name: r.Group + ":" + r.Name}
 	for i := range r.Fields {
 		f := &r.Fields[i]
-		of := Field{Name: f.Name, Type: f.Type, Kind: recordKind(f)}
-		m.Fields = append(m.Fields, of)
+		p.Fields = append(p.Fields, event.Field{Name: f.Name, Type: f.Type, Kind: recordKind(f)})
 	}
-	return m
+	return p
 }
 
 func recordKind(f *tracefs.RecordField) event.Kind {
@@ -118,54 +117,70 @@ func recordPoint(r *tracefs.Record) bpf.Tracepoint {
 	return p
 }
 
-func (t *tracepoints) next(ctx context.Context) (*Event, error) {
+func (t *tracepoints) next(ctx context.Context, e *event.Event, text *[]byte) error {
 	r := &t.event
 	if err := t.Next(ctx, r); err != nil {
-		return nil, err
+		return err
 	}
-	at := time.Duration(r.Time)
-	e := &Event{
-		Time: t.clock.at(at), Monotonic: at, PID: r.PID, TID: r.TID, CPU: int(r.CPU), Comm: t.comms.of(r.Comm),
-		Marker: t.markers[r.Index], Values: make([]Value, 0, len(t.records[r.Index].Fields)),
+	*e = event.Event{
+		Time: time.Duration(r.Time), PID: r.PID, TID: r.TID, CPU: int(r.CPU), Comm: t.comms.of(r.Comm),
+		Point: t.of[r.Index], Values: e.Values[:0],
 	}
-	located := 0
+	texts, located := reading{text: text}, 0
 	for i := range t.records[r.Index].Fields {
 		f := &t.records[r.Index].Fields[i]
-		text := []byte(nil)
+		elsewhere := []byte(nil)
 		if f.Located() {
 			if located < len(r.Located) {
-				text = r.Located[located]
+				elsewhere = r.Located[located]
 			}
 			located++
 		}
-		e.Values = append(e.Values, recordValue(f, e.Marker.Fields[i].Kind, r.Record, text, located > bpf.MaxLocated))
+		v := recordValue(f, e.Point.Fields[i].Kind, r.Record, elsewhere, located > bpf.MaxLocated, texts)
+		e.Values = append(e.Values, v)
 	}
-	return e, nil
+	return nil
 }
 
-// recordValue reads a field of a record, or what a field that is located elsewhere has there.
-func recordValue(f *tracefs.RecordField, k event.Kind, record, located []byte, missing bool) Value {
+// recordValue reads a field of a record, or the bytes of a field that is located elsewhere.
+func recordValue(f *tracefs.RecordField, k event.Kind, record, located []byte, missing bool, texts reading) event.Value {
 	b := record[f.Offset : f.Offset+f.Size]
 	length := f.Size
 	if f.Located() {
 		if missing {
-			return Value{Err: errNone}
+			return event.Missing(errNone)
 		}
-		length = int(binary.NativeEndian.Uint32(b) >> 16)
+		length = int(event.Uint32.Bits(b) >> 16)
 		b = located
 	}
 	if !k.HasLength() {
-		return Value{Bits: extend(word(b), f.Size, k.Signed())}
+		return event.Number(k, k.Bits(b))
 	}
 	if k == event.String {
 		if i := bytes.IndexByte(b, 0); i >= 0 {
 			b, length = b[:i], i
 		}
 	}
-	return Value{Text: bytes.Clone(b), Len: length}
+	return event.Text(k, texts.keep(b), length)
 }
 
-func (t *tracepoints) all() []*Marker               { return t.markers }
+func (t *tracepoints) points() []*event.Point       { return t.of }
 func (t *tracepoints) lostByCPU() ([]uint64, error) { return t.LostByCPU() }
+func (t *tracepoints) order() source.Order          { return source.Arrival }
+func (t *tracepoints) filtered() (uint64, error)    { return 0, nil }
+func (t *tracepoints) ended() <-chan struct{}       { return nil }
+func (t *tracepoints) skipped() []*SiteError        { return nil }
 func (t *tracepoints) stop() error                  { return t.Stop() }
-func (t *tracepoints) close() error                 { return t.Close() }
+
+func (t *tracepoints) losses() ([]source.Loss, error) {
+	n, err := t.LostByCPU()
+	return fullBuffers("tracepoints", n), err
+}
+
+func (t *tracepoints) lost() (sum uint64, err error) {
+	byCPU, err := t.LostByCPU()
+	for _, n := range byCPU {
+		sum += n
+	}
+	return sum, err
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/bpf"
 )
 
@@ -14,7 +15,7 @@ import (
 // for the same hits every time, so that it can be a key of a map.
 type Key struct {
 	// Values are one for each of Options.By. One that has none says why in Err.
-	Values []Value
+	Values []event.Value
 }
 
 // KeyCount is how often a marker was hit with one Key.
@@ -25,44 +26,61 @@ type KeyCount struct {
 
 // KeyText is how many bytes of a string a Key has. Strings are told apart by them and by
 // their whole length.
-const KeyText = bpf.KeyText
+const KeyText = source.KeyText
+
+var _ = [1]struct{}{}[source.KeyText-bpf.KeyText] // the kernel cuts as this process does
 
 // builtin is what every hit has, as fields.
 var builtin = map[string]struct {
 	source bpf.Source
-	Field
+	event.Field
 }{
-	"pid":       {bpf.FromPID, Field{Name: "pid", Type: "int", Kind: event.Int}},
-	"tid":       {bpf.FromTID, Field{Name: "tid", Type: "int", Kind: event.Int}},
-	"comm":      {bpf.FromComm, Field{Name: "comm", Type: "string", Kind: event.String}},
-	"cpu":       {bpf.FromCPU, Field{Name: "cpu", Type: "int", Kind: event.Int}},
-	"goroutine": {bpf.FromGoroutine, Field{Name: "goroutine", Type: "int64", Kind: event.Int64}},
+	"pid":       {bpf.FromPID, event.Field{Name: "pid", Type: "int", Kind: event.Int}},
+	"tid":       {bpf.FromTID, event.Field{Name: "tid", Type: "int", Kind: event.Int}},
+	"comm":      {bpf.FromComm, event.Field{Name: "comm", Type: "string", Kind: event.String}},
+	"cpu":       {bpf.FromCPU, event.Field{Name: "cpu", Type: "int", Kind: event.Int}},
+	"goroutine": {bpf.FromGoroutine, event.Field{Name: "goroutine", Type: "int64", Kind: event.Int64}},
 }
 
 // fieldIndex returns which field a name means: one of that name, or argN for the N-th. It is
 // -1 when there is none.
 func (m *Marker) fieldIndex(name string) int {
-	for i := range m.Fields {
-		if m.Fields[i].Name == name {
-			return i
-		}
+	if i := m.Field(name); i >= 0 {
+		return i
 	}
 	if n := argument(name); m.Typed && n > 0 && n <= len(m.Fields) {
 		return n - 1
 	}
 	at := m.positional(name)
-	return slices.IndexFunc(m.Fields, func(f Field) bool { return at > 0 && f.Operand == at })
+	return slices.IndexFunc(m.Args, func(a Argument) bool { return at > 0 && a.Operand == at })
 }
 
 // keyField returns what a name in Options.By means for a marker.
-func (m *Marker) keyField(name string) (Field, bool) {
+func (m *Marker) keyField(name string) (event.Field, bool) {
 	if b, ok := builtin[name]; ok {
 		return b.Field, true
 	}
 	if i := m.fieldIndex(name); i >= 0 {
 		return m.Fields[i], true
 	}
-	return Field{Name: name}, false
+	return event.Field{Name: name}, false
+}
+
+// keyFields returns what the names in Options.By mean for a marker.
+func (m *Marker) keyFields(by []string) []event.Field {
+	fields := make([]event.Field, len(by))
+	for i, name := range by {
+		fields[i], _ = m.keyField(name)
+	}
+	return fields
+}
+
+// keyArgument returns where the field of a name in Options.By comes from.
+func (m *Marker) keyArgument(name string) Argument {
+	if _, ok := builtin[name]; ok {
+		return Argument{}
+	}
+	return m.argument(m.fieldIndex(name))
 }
 
 // checkKey reports whether each name means something for at least one of the markers.
@@ -85,26 +103,26 @@ func checkKey(markers []*Marker, by []string) error {
 	return nil
 }
 
-// keyValue reads part i of a key, by that name and of that field.
-func keyValue(k bpf.RawKey, i int, name string, f *Field) Value {
+// keyValue reads part i of a key, by that name and of that field, which comes from arg.
+func keyValue(k bpf.RawKey, i int, name string, f *event.Field, arg Argument) event.Value {
 	switch {
 	case k.Absent(i):
-		return Value{Err: errNone}
+		return event.Missing(errNone)
 	case k.Failed(i):
-		return Value{Err: errMemory}
+		return event.Missing(errMemory)
 	case builtin[name].source == bpf.FromComm:
 		comm := k.Comm(i)
 		name, _, _ := bytes.Cut(comm[:], []byte{0})
-		return Value{Text: bytes.Clone(name), Len: len(name)}
+		return event.Text(event.String, bytes.Clone(name), len(name))
 	case f.Kind.HasLength():
 		text, n := k.Text(i)
 		if n > math.MaxInt {
-			return Value{Err: errLength}
+			return event.Missing(errLength)
 		}
-		if f.Operand > 0 && f.length == 0 && n == bpf.KeyText {
-			return Value{Text: bytes.Clone(text[:n-1]), Len: -1}
+		if arg.Operand > 0 && arg.length == 0 && n == bpf.KeyText {
+			return event.Text(f.Kind, bytes.Clone(text[:n-1]), -1)
 		}
-		return Value{Text: bytes.Clone(text), Len: int(n)}
+		return event.Text(f.Kind, bytes.Clone(text), int(n))
 	}
-	return Value{Bits: k.Number(i)}
+	return event.Number(f.Kind, k.Number(i))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
 )
 
@@ -14,10 +15,10 @@ type kernelKeys struct {
 	kernel *bpf.KeyCounter
 
 	// indexed.mu guards what follows.
-	fields [][]Field      // by marker
-	known  map[string]int // by marker and the kernel's key without its index, the index in seen
-	seen   [][]KeyCount   // by marker
-	name   []byte         // of known, which keeps it from being made for each key
+	fields [][]event.Field // by marker
+	known  map[string]int  // by marker and the kernel's key without its index, the index in seen
+	seen   [][]KeyCount    // by marker
+	name   []byte          // of known, which keeps it from being made for each key
 }
 
 func newKeys(t Target, markers []*Marker, o Options) (counts, error) {
@@ -46,11 +47,7 @@ func (k *kernelKeys) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
 	}
 	k.know(p.markers)
 	for _, m := range k.all[len(k.fields):] {
-		fields := make([]Field, len(k.options.By))
-		for i, name := range k.options.By {
-			fields[i], _ = m.keyField(name)
-		}
-		k.fields, k.seen = append(k.fields, fields), append(k.seen, nil)
+		k.fields, k.seen = append(k.fields, m.keyFields(k.options.By)), append(k.seen, nil)
 	}
 	return refused, nil
 }
@@ -97,9 +94,9 @@ func (k *kernelKeys) read(out []MarkerCount) error {
 }
 
 func (k *kernelKeys) decode(raw bpf.RawKey, marker int) *Key {
-	key := &Key{Values: make([]Value, len(k.options.By))}
+	key := &Key{Values: make([]event.Value, len(k.options.By))}
 	for i, name := range k.options.By {
-		key.Values[i] = keyValue(raw, i, name, &k.fields[marker][i])
+		key.Values[i] = keyValue(raw, i, name, &k.fields[marker][i], k.all[marker].keyArgument(name))
 	}
 	return key
 }

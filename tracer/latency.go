@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/waymark-trace/waymark/event/source"
 )
 
 // LatencyOptions are how Latency joins hits to pairs. The zero value is what most callers want.
@@ -58,6 +60,10 @@ type Latencies struct {
 	Full uint64
 	// Lost is how many events on either side found the rings of an agent full, and are in no pair.
 	Lost uint64
+}
+
+func (l *Latencies) setCounts(c source.PairCounts) {
+	l.Begins, l.Ends, l.Nested, l.Unread, l.Full = c.Begins, c.Ends, c.Nested, c.Unread, c.Full
 }
 
 // Latency attaches to markers and measures from then on how long it takes from a hit of one

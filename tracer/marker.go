@@ -12,13 +12,11 @@ import (
 
 // Marker is one named marker of one file, with all its sites, or a tracepoint.
 type Marker struct {
-	Provider string
-	Name     string
-	// Format is the marker's format string; "" for markers that are not waymark's.
-	Format string
-	// Fields are what its events carry. For markers of other emitters they are arg1…argN with
-	// kinds taken from the operands, unless a catalogue of well-known markers says more.
-	Fields []Field
+	// Point is its name and what its events carry. The fields of markers of other emitters are
+	// arg1…argN with kinds taken from the operands, unless a catalogue of well-known markers says more.
+	event.Point
+	// Args are, for each of Fields, where it comes from; nil for markers that pass a record.
+	Args []Argument
 	// Typed says that names and types come from waymark's own metadata.
 	Typed bool
 	// Tracepoint says that it is a Go-typed tracepoint, which only the agent of a program tells of.
@@ -42,40 +40,27 @@ type Marker struct {
 	records  []*schema.Marker // for each of Sites what it hands over, nil for its operands
 }
 
-// FullName returns provider:name, or the name alone when the provider is not known.
-func (m *Marker) FullName() string {
-	if m.Provider == "" {
-		return m.Name
-	}
-	return m.Provider + ":" + m.Name
-}
-
 // Counters returns the values that the reference counters of the marker's sites have in a process
 // of the target it was found in, 0 for sites without one. The kernel raises a counter by one
 // however many tracers use it; those that raise it themselves, as some do, add one each. It reads the process's memory, for which it needs what ptrace needs.
 func (m *Marker) Counters(pid int) ([]uint16, error) { return m.counters(pid) }
 
-// Field is one named argument.
-type Field struct {
-	Name string
-	Type string // Go type for Go markers; for others the operand's, such as "int32"
-	Kind event.Kind
-	Verb string // how the format wants it printed, "" for the kind's own way
-	// Elem says that it is an array or a slice, as []byte, and what its elements are;
-	// field.Invalid for others.
-	Elem event.Kind
-	// Names are what the values of an enumeration, or of such elements, are called.
-	Names map[int64]string
-	// Unavailable is the reason why no event has a value for it, nil when they do.
-	Unavailable error
-	// Operand is which of its site's operands it is, or points to it when it is text: the N of argN.
-	// It is 0 for markers whose types are known, which hand over a record.
+// Argument is where the value of a field comes from at the sites of a marker whose operands are read.
+type Argument struct {
+	// Operand is the N of argN: which of its site's operands the field is, or which one points to it
+	// when it is text.
 	Operand int
 
 	length int  // the operand with the length of text, 0 when a NUL ends it
-	given  bool // its kind does not come from the operands
+	given  bool // the field's kind does not come from the operands
+}
 
-	offset, size int // of its value in Packed.Args
+// argument returns where field number i comes from, the zero Argument when it is no operand.
+func (m *Marker) argument(i int) Argument {
+	if i < 0 || i >= len(m.Args) {
+		return Argument{}
+	}
+	return m.Args[i]
 }
 
 // File is an executable or shared library that carries markers.

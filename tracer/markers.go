@@ -32,7 +32,7 @@ func markersOf(f *File, sites []sdt.Site, doc *schema.Document) []*Marker {
 		key := signature(s, r)
 		m := known[key]
 		if m == nil {
-			m = &Marker{Provider: s.Provider, Name: s.Name, File: f}
+			m = &Marker{Point: event.Point{Provider: s.Provider, Name: s.Name}, File: f}
 			if r != nil {
 				m.Format, m.Typed, m.Fields = r.Format, r.Typed, recordFields(r)
 			}
@@ -44,6 +44,10 @@ func markersOf(f *File, sites []sdt.Site, doc *schema.Document) []*Marker {
 	for _, m := range all {
 		if !m.Typed {
 			m.Fields = operandFields(f, m.Sites)
+			m.Args = make([]Argument, len(m.Fields))
+			for i := range m.Args {
+				m.Args[i].Operand = i + 1
+			}
 			m.name()
 		}
 	}
@@ -78,17 +82,17 @@ func (m *Marker) add(s *sdt.Site, r *schema.Marker) {
 	m.Counted = m.Counted || s.CounterOffset != 0
 }
 
-func recordFields(r *schema.Marker) []Field {
-	var fields []Field
+func recordFields(r *schema.Marker) []event.Field {
+	var fields []event.Field
 	for _, f := range r.Fields {
-		fields = append(fields, Field{Name: f.Name, Type: f.Type, Kind: f.Kind, Verb: f.Verb})
+		fields = append(fields, event.Field{Name: f.Name, Type: f.Type, Kind: f.Kind, Verb: f.Verb})
 	}
 	return fields
 }
 
 // operandFields returns arg1…argN for the most arguments that any of the sites has.
-func operandFields(f *File, sites []sdt.Site) []Field {
-	var fields []Field
+func operandFields(f *File, sites []sdt.Site) []event.Field {
+	var fields []event.Field
 	var errs []error
 	for i := range sites {
 		ops := sites[i].Operands
@@ -97,7 +101,7 @@ func operandFields(f *File, sites []sdt.Site) []Field {
 			k := operandKind(&ops[j])
 			switch {
 			case j == len(fields):
-				fields = append(fields, Field{Name: fmt.Sprintf("arg%d", j+1), Kind: k, Operand: j + 1})
+				fields = append(fields, event.Field{Name: fmt.Sprintf("arg%d", j+1), Kind: k})
 				errs = append(errs, unavailable[j])
 			case unavailable[j] != nil: // a site that never has it says nothing about its kind
 			case errs[j] != nil:
@@ -109,7 +113,7 @@ func operandFields(f *File, sites []sdt.Site) []Field {
 	}
 	for j := range fields {
 		fields[j].Type = typeName(fields[j].Kind)
-		fields[j].Unavailable = errs[j]
+		fields[j].Unavailable = event.ReasonOf(errs[j])
 	}
 	return fields
 }

@@ -37,21 +37,28 @@ func TestMarkersOfOperands(t *testing.T) {
 		site("late", 80, float),
 		site("late", 96, bad),
 	}, nil)
-	want := map[string][]Field{
+	type field struct {
+		event.Field
+		operand int
+	}
+	want := map[string][]field{
 		"none": nil,
-		"late": {{Name: "arg1", Type: "float32", Kind: event.Float32, Operand: 1}}, // of the one site that has it
+		"late": {{event.Field{Name: "arg1", Type: "float32", Kind: event.Float32}, 1}}, // of the one site that has it
 		"many": {
-			{Name: "arg1", Type: "int64", Kind: event.Int64, Operand: 1},
-			{Name: "arg2", Type: "uint64", Kind: event.Uint64, Operand: 2},
-			{Name: "arg3", Type: "uint64", Kind: event.Uint64, Operand: 3},
-			{Name: "arg4", Type: "float64", Kind: event.Float64, Unavailable: errNoRegister, Operand: 4},
+			{event.Field{Name: "arg1", Type: "int64", Kind: event.Int64}, 1},
+			{event.Field{Name: "arg2", Type: "uint64", Kind: event.Uint64}, 2},
+			{event.Field{Name: "arg3", Type: "uint64", Kind: event.Uint64}, 3},
+			{event.Field{Name: "arg4", Type: "float64", Kind: event.Float64, Unavailable: event.ReasonOf(errNoRegister)}, 4},
 		},
 	}
-	got := map[string][]Field{}
+	got := map[string][]field{}
 	for _, m := range markers {
-		got[m.Name] = m.Fields
+		got[m.Name] = nil
+		for i, f := range m.Fields {
+			got[m.Name] = append(got[m.Name], field{f, m.argument(i).Operand})
+		}
 	}
-	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b error) bool { return a == b }), cmp.AllowUnexported(Field{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(field{})); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
 	if len(f.Problems) != 1 || len(markers[1].Sites) != 1 {
@@ -118,27 +125,6 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-func TestExtend(t *testing.T) {
-	for _, test := range []struct {
-		bits   uint64
-		size   int
-		signed bool
-		want   uint64
-	}{
-		{0xffff_ff80, 1, true, 1<<64 - 128},
-		{0xffff_ff80, 1, false, 0x80},
-		{0x1_8000_0000, 4, true, 0xffff_ffff_8000_0000},
-		{0x1_8000_0000, 4, false, 0x8000_0000},
-		{0x8000, 2, true, 0xffff_ffff_ffff_8000},
-		{1 << 63, 8, true, 1 << 63},
-		{7, 0, true, 7},
-	} {
-		if got := extend(test.bits, test.size, test.signed); got != test.want {
-			t.Errorf("%#x as %d bytes, signed %t: %#x, want %#x", test.bits, test.size, test.signed, got, test.want)
-		}
-	}
-}
-
 // FuzzValues reads arbitrary bytes as the events of every sort of site.
 func FuzzValues(f *testing.F) {
 	f.Add([]byte{}, uint64(0), 0, 256)
@@ -165,9 +151,9 @@ func FuzzValues(f *testing.F) {
 		limit = 1 + limit&4095
 		for _, p := range probes {
 			var text []byte
-			used := make([]Value, 3, 5) // by an event before
+			used := make([]event.Value, 3, 5) // by an event before
 			for i := range used {
-				used[i] = Value{Kind: event.Int8, Bits: 1, Text: []byte("used"), Len: 4, Err: errShort}
+				used[i] = event.Text(event.Int8, []byte("used"), 4)
 			}
 			values := p.values(raw, used, reading{limit, &text})
 			if fresh := p.values(raw, nil, reading{limit, new([]byte)}); !reflect.DeepEqual(values, fresh) {
@@ -177,8 +163,8 @@ func FuzzValues(f *testing.F) {
 				t.Fatalf("%d values of %d fields", len(values), len(p.marker.Fields))
 			}
 			for _, v := range values {
-				if len(v.Text) > min(limit, v.Len) {
-					t.Errorf("text of %d bytes, length %d, limit %d", len(v.Text), v.Len, limit)
+				if len(v.Bytes()) > min(limit, v.Len()) {
+					t.Errorf("text of %d bytes, length %d, limit %d", len(v.Bytes()), v.Len(), limit)
 				}
 			}
 		}

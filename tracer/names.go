@@ -31,31 +31,33 @@ func (m *Marker) name() {
 			strings.Join(counts, " or "), len(m.Fields))
 		return
 	}
-	var fields []Field
+	var fields []event.Field
+	var from []Argument
 	at := 0
 	for _, a := range versions[i] {
-		f := m.Fields[at]
+		f, arg := m.Fields[at], m.Args[at]
 		f.Name = a.Name
 		switch {
 		case a.Type == catalog.Text:
-			f.text(0)
+			arg.text(&f, 0)
 		case a.Type == catalog.Sized:
-			f.text(at + 2)
+			arg.text(&f, at+2)
 		case a.Type == catalog.Bool && f.Kind.IsInteger():
-			f.Kind, f.given = event.Bool, true
+			f.Kind, arg.given = event.Bool, true
 		case a.Type == catalog.Pointer && f.Kind.IsInteger() && f.Kind.Size() == event.Pointer.Size():
-			f.Kind, f.given = event.Pointer, true
+			f.Kind, arg.given = event.Pointer, true
 		}
 		f.Type = typeName(f.Kind)
-		fields = append(fields, f)
+		fields, from = append(fields, f), append(from, arg)
 		at += a.Type.Operands()
 	}
-	m.Fields = fields
+	m.Fields, m.Args = fields, from
 }
 
-// text makes a field what its operand points to.
-func (f *Field) text(length int) {
-	f.Kind, f.Type, f.given, f.length = event.String, typeName(event.String), true, length
+// text makes a field the text that its operand points to.
+func (a *Argument) text(f *event.Field, length int) {
+	f.Kind, f.Type = event.String, typeName(event.String)
+	a.given, a.length = true, length
 }
 
 func typeName(k event.Kind) string { return strings.TrimPrefix(k.String(), "unsafe.") }
@@ -92,13 +94,13 @@ func withStrings(markers []*Marker, args []string, all bool) ([]*Marker, error) 
 // withText returns a marker whose operand at points to text.
 func (m *Marker) withText(at, length int) (*Marker, error) {
 	c := *m
-	c.Fields = slices.Clone(m.Fields)
-	i := slices.IndexFunc(c.Fields, func(f Field) bool { return f.Operand == at })
+	c.Fields, c.Args = slices.Clone(m.Fields), slices.Clone(m.Args)
+	i := slices.IndexFunc(c.Args, func(a Argument) bool { return a.Operand == at })
 	if i < 0 {
 		return nil, fmt.Errorf("arg%d of %s is the length of another argument", at, m.FullName())
 	}
 	texts := 0
-	c.Fields[i].text(length)
+	c.Args[i].text(&c.Fields[i], length)
 	for j := range c.Fields {
 		if c.Fields[j].Kind.HasLength() {
 			texts++
@@ -112,10 +114,8 @@ func (m *Marker) withText(at, length int) (*Marker, error) {
 
 // operand returns which operand a field or argN is, from 1 and 0 for neither.
 func (m *Marker) operand(name string) int {
-	for i := range m.Fields {
-		if m.Fields[i].Name == name {
-			return m.Fields[i].Operand
-		}
+	if i := m.Field(name); i >= 0 {
+		return m.argument(i).Operand
 	}
 	return m.positional(name)
 }

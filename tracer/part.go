@@ -45,7 +45,7 @@ func (p *probe) part(i int) (event.Kind, bpf.Part, error) {
 		return kind, part, nil
 	}
 	if p.record == nil {
-		kind, part := p.operandPart(&p.marker.Fields[i])
+		kind, part := p.operandPart(p.marker.Fields[i].Kind, p.marker.argument(i))
 		return kind, part, nil
 	}
 	if i >= len(p.record.Fields) {
@@ -56,20 +56,20 @@ func (p *probe) part(i int) (event.Kind, bpf.Part, error) {
 	return f.Kind, part, err
 }
 
-// operandPart is part for an operand. What this site does not have, others may.
-func (p *probe) operandPart(f *Field) (event.Kind, bpf.Part) {
+// operandPart is part for a field of kind k that comes from an operand. What this site does not have, others may.
+func (p *probe) operandPart(k event.Kind, arg Argument) (event.Kind, bpf.Part) {
 	ops := p.marker.Sites[p.site].Operands
-	if f.Operand > len(ops) {
+	if arg.Operand > len(ops) {
 		return event.Invalid, bpf.Part{}
 	}
-	t, err := p.textOf(ops, f, p.shift)
+	t, err := p.textOf(ops, arg, p.shift)
 	switch {
 	case err != nil:
 		return event.Invalid, bpf.Part{}
-	case f.Kind.HasLength():
-		return f.Kind, bpf.Part{Source: bpf.FromText, Text: t}
-	case f.given:
-		return f.Kind, bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
+	case k.HasLength():
+		return k, bpf.Part{Source: bpf.FromText, Text: t}
+	case arg.given:
+		return k, bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
 	}
-	return operandKind(&ops[f.Operand-1]), bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
+	return operandKind(&ops[arg.Operand-1]), bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
 }

@@ -74,8 +74,8 @@ func traceNested(t *testing.T, path string) {
 		if cmd.Process != nil {
 			own = 1 // the first process there
 		}
-		if e.OwnPID != own || e.OwnTID != own {
-			t.Errorf("event of process %d: %d and thread %d in its own namespace, want %d", e.PID, e.OwnPID, e.OwnTID, own)
+		if e.NSPID != own || e.NSTID != own {
+			t.Errorf("event of process %d: %d and thread %d in its own namespace, want %d", e.PID, e.NSPID, e.NSTID, own)
 		}
 	}
 	expected := map[int]int{}

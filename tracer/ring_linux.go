@@ -3,10 +3,13 @@ package tracer
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/ring"
 )
 
@@ -17,8 +20,7 @@ type ringSource struct {
 	comm    string
 	file    *File
 	markers []*Marker // by the number of their event
-	values  []event.Value
-	batch   Batch // what is handed over
+	batch   Batch     // what is handed over
 
 	last time.Duration // when what is of interest ends, 0 for never
 	over []bool        // by ring: it has
@@ -31,7 +33,7 @@ const maxBatch = 4096
 
 // read appends what is there, up to a limit for each ring, and gives back its space. until is the time up to which
 // everything was read; it is later than any event where nothing was left behind.
-func (s *ringSource) read(events []*Event) (_ []*Event, until time.Duration, err error) {
+func (s *ringSource) read(events []*event.Event) (_ []*event.Event, until time.Duration, err error) {
 	until = 1<<63 - 1
 	if s.over == nil {
 		s.over = make([]bool, s.Rings())
@@ -39,7 +41,7 @@ func (s *ringSource) read(events []*Event) (_ []*Event, until time.Duration, err
 	for i := range s.Rings() {
 		for n := 0; !s.over[i]; n++ {
 			if n == maxBatch {
-				until = min(until, events[len(events)-1].Monotonic)
+				until = min(until, events[len(events)-1].Time)
 				break
 			}
 			rec, err := s.Next(i)
@@ -67,17 +69,15 @@ func (s *ringSource) read(events []*Event) (_ []*Event, until time.Duration, err
 }
 
 // copied makes an event of a record.
-func (s *ringSource) copied(rec *ring.Record, cpu int) (e *Event, err error) {
-	if s.values, err = rec.Values(s.values[:0]); err != nil {
-		return nil, err
+func (s *ringSource) copied(rec *ring.Record, cpu int) (e *event.Event, err error) {
+	p := &s.marker(rec.Event).Point
+	e = &event.Event{
+		Time: time.Duration(rec.Monotonic), PID: s.pid, CPU: cpu, Comm: s.comm, Goroutine: int64(rec.Goroutine), Point: p,
+		Values: make([]event.Value, 0, len(p.Fields)),
 	}
-	e = &Event{
-		Time: time.Unix(0, rec.Monotonic+s.Wall()), Monotonic: time.Duration(rec.Monotonic),
-		PID: s.pid, CPU: cpu, Comm: s.comm, Goroutine: int64(rec.Goroutine), Marker: s.marker(rec.Event),
-		Values: make([]Value, len(s.values)),
-	}
-	for i, v := range s.values {
-		e.Values[i] = Value{Bits: v.Bits(), Text: slices.Clone(v.Bytes()), Len: v.Len()}
+	args, texts := rec.Args[:rec.Event.Size], slices.Clone(rec.Args[rec.Event.Size:])
+	if e.Values, err = event.Decode(e.Values, p.Fields, args, texts); err != nil {
+		return nil, fmt.Errorf("event %s: %w", p.FullName(), err)
 	}
 	return e, nil
 }
@@ -90,6 +90,17 @@ func (s *ringSource) marker(e *ring.Event) *Marker {
 		s.markers[e.Number] = ringMarker(e, s.file)
 	}
 	return s.markers[e.Number]
+}
+
+// points returns the points that were described so far.
+func (s *ringSource) points() (all []*event.Point) {
+	events, _ := s.Events() // a table that cannot be read has none
+	for _, e := range events {
+		if e.Problem == "" {
+			all = append(all, &s.marker(e).Point)
+		}
+	}
+	return all
 }
 
 // counts adds what the file says of losses, by ring, and what the condition kept out.
@@ -110,6 +121,24 @@ func (s *ringSource) counts(lost []uint64, filtered *uint64) ([]uint64, error) {
 		lost[i] += of.Total()
 	}
 	return lost, nil
+}
+
+// losses appends what was lost, by ring and reason.
+func (s *ringSource) losses(all []source.Loss) ([]source.Loss, error) {
+	for i := range s.Rings() {
+		of, err := s.lostBy(i)
+		if err != nil {
+			return all, err
+		}
+		for _, l := range []source.Loss{
+			{Reason: source.BufferFull, Count: of.Full}, {Reason: source.NoRing, Count: of.NoRing}, {Reason: source.Undescribed, Count: of.Undescribed},
+		} {
+			if l.Stream, l.CPU = "agent_"+strconv.Itoa(s.pid), i; l.Count > 0 {
+				all = append(all, l)
+			}
+		}
+	}
+	return all, nil
 }
 
 // problems are why all events of a marker are lost.
@@ -134,10 +163,10 @@ func (s *ringSource) lostBy(ring int) (l Losses, err error) {
 }
 
 // merge sorts events that were read by time, and returns those that none can come before, and the others.
-func merge(events []*Event, until time.Duration) (ready, rest []*Event) {
-	slices.SortStableFunc(events, func(a, b *Event) int { return cmp.Compare(a.Monotonic, b.Monotonic) })
-	n, _ := slices.BinarySearchFunc(events, until, func(e *Event, t time.Duration) int {
-		if e.Monotonic <= t {
+func merge(events []*event.Event, until time.Duration) (ready, rest []*event.Event) {
+	slices.SortStableFunc(events, func(a, b *event.Event) int { return cmp.Compare(a.Time, b.Time) })
+	n, _ := slices.BinarySearchFunc(events, until, func(e *event.Event, t time.Duration) int {
+		if e.Time <= t {
 			return -1
 		}
 		return 1

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/waymark-trace/waymark/event"
 )
 
 func named(names ...string) []*Marker {
 	var all []*Marker
 	for _, name := range names {
 		provider, name, _ := strings.Cut(name, ":")
-		all = append(all, &Marker{Provider: provider, Name: name})
+		all = append(all, &Marker{Point: event.Point{Provider: provider, Name: name}})
 	}
 	return all
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/internal/rundir"
 	"github.com/waymark-trace/waymark/internal/wire"
@@ -29,7 +31,7 @@ func newKept(s *ringSource) *Tracer {
 	return &Tracer{engine: k}
 }
 
-func (k *kept) next(ctx context.Context, e *Event, text *[]byte) error {
+func (k *kept) next(ctx context.Context, e *event.Event, text *[]byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -37,6 +39,8 @@ func (k *kept) next(ctx context.Context, e *Event, text *[]byte) error {
 }
 
 func (*kept) stop() error { return nil }
+
+func (*kept) order() source.Order { return source.ByTime }
 
 func (k *kept) Close() (err error) {
 	k.once.Do(func() {

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/debuginfo"
 	"github.com/waymark-trace/waymark/internal/variable"
 )
 
-// ErrOptimizedOut says of a variable that the compiler keeps it nowhere where it is asked for.
-var ErrOptimizedOut = variable.ErrOptimized
+// ErrOptimizedOut is the reason for variables that the compiler keeps nowhere at a place.
+var ErrOptimizedOut error = event.OptimizedOut
 
 // ErrNoVariable says of a name that no variable has it where it is asked for.
 var ErrNoVariable = variable.ErrNoVariable

@@ -85,15 +85,15 @@ func (p *probe) simplePart(i int) (event.Kind, bpf.Part) {
 }
 
 // simpleValues reads the values of an event of a simple marker.
-func (p *probe) simpleValues(raw *bpf.Raw, values []Value, r reading) {
+func (p *probe) simpleValues(raw *bpf.Raw, values []event.Value, r reading) {
 	for i := range values {
 		values[i] = p.simpleValue(raw, i, r)
 	}
 }
 
-func (p *probe) simpleValue(raw *bpf.Raw, i int, how reading) Value {
+func (p *probe) simpleValue(raw *bpf.Raw, i int, how reading) event.Value {
 	if p.errs[i] != nil {
-		return Value{Err: p.errs[i]}
+		return event.Missing(p.errs[i])
 	}
 	r := p.marker.readings[p.site][i]
 	var number uint64
@@ -101,35 +101,36 @@ func (p *probe) simpleValue(raw *bpf.Raw, i int, how reading) Value {
 		bits, ok := raw.Value(at)
 		switch {
 		case !ok:
-			return Value{Err: errShort}
+			return event.Missing(errShort)
 		case raw.ValueFailed(at):
-			return Value{Err: errMemory}
+			return event.Missing(errMemory)
 		}
 		number = bits
 	}
 	// The instances of a generic function, or of a template, have types of their own.
-	own := event.Invalid
-	if k := readingKind(r); k != p.marker.Fields[i].Kind {
-		own = k
-	} else if r.Elem != nil && p.marker.Fields[i].Elem != event.Invalid && kindOf(r.Elem) != p.marker.Fields[i].Elem {
-		return Value{Err: errElements}
+	f := &p.marker.Fields[i]
+	k := readingKind(r)
+	if k == f.Kind && r.Elem != nil && f.Elem != event.Invalid && kindOf(r.Elem) != f.Elem {
+		return event.Missing(errElements)
+	}
+	if k == event.Invalid {
+		k = f.Kind
 	}
 	if p.texts[i] < 0 {
-		return Value{Kind: own, Bits: number}
+		return event.Number(k, number)
 	}
 	size := uint64(math.MaxInt)
 	if r.Length != nil {
 		if size = number; size > math.MaxInt {
-			return Value{Err: errLength}
+			return event.Missing(errLength)
 		}
 	}
-	v := p.textValue(raw, p.texts[i], size, r.Length != nil, how)
-	if r.Ended && v.Err == nil {
-		if end := bytes.IndexByte(v.Text, 0); end >= 0 {
-			v.Text, v.Len = v.Text[:end], end
+	v := p.textValue(raw, k, p.texts[i], size, r.Length != nil, how)
+	if text := v.Bytes(); r.Ended && v.Err() == nil {
+		if end := bytes.IndexByte(text, 0); end >= 0 {
+			v = event.Text(k, text[:end], end)
 		}
 	}
-	v.Kind = own
 	return v
 }
 

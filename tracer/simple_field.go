@@ -73,10 +73,10 @@ func lastOf(verb string) byte {
 
 // addReading notes what is fetched at a site; fields from first on are of the same expression.
 func (m *Marker) addReading(site int, r *variable.Reading, first int, verb string) {
-	i := slices.IndexFunc(m.Fields[first:], func(f Field) bool { return f.Name == r.Name })
+	i := slices.IndexFunc(m.Fields[first:], func(f event.Field) bool { return f.Name == r.Name })
 	if i < 0 {
 		i = len(m.Fields) - first
-		m.Fields = append(m.Fields, Field{Name: r.Name, Unavailable: r.Err})
+		m.Fields = append(m.Fields, event.Field{Name: r.Name, Unavailable: event.ReasonOf(r.Err)})
 		for s := range m.readings {
 			m.readings[s] = append(m.readings[s], nil)
 		}
@@ -84,10 +84,10 @@ func (m *Marker) addReading(site int, r *variable.Reading, first int, verb strin
 	f := &m.Fields[first+i]
 	m.readings[site][first+i] = r
 	if f.Kind == event.Invalid && r.Type != nil {
-		f.typed(r, verb)
+		typeField(f, r, verb)
 	}
 	if r.Err == nil {
-		f.Unavailable = nil
+		f.Unavailable = ""
 	}
 }
 
@@ -96,7 +96,7 @@ func (m *Marker) addReading(site int, r *variable.Reading, first int, verb strin
 func (m *Marker) dropUnknown(first int) {
 	for i := len(m.Fields) - 1; i >= first; i-- {
 		f := &m.Fields[i]
-		if f.Kind == event.Invalid && f.Unavailable != nil && len(m.Fields)-first > 1 {
+		if f.Kind == event.Invalid && f.Unavailable != "" && len(m.Fields)-first > 1 {
 			m.Fields = slices.Delete(m.Fields, i, i+1)
 			for s := range m.readings {
 				whole := m.readings[s][i]
@@ -134,10 +134,10 @@ func readingKind(r *variable.Reading) event.Kind {
 	return kindOf(r.Type)
 }
 
-// typed makes a field one of what is read.
-func (f *Field) typed(r *variable.Reading, verb string) {
+// typeField gives a field the type of what is read.
+func typeField(f *event.Field, r *variable.Reading, verb string) {
 	t := r.Type
-	f.Type, f.Verb, f.given = t.Name, verb, true
+	f.Type, f.Verb = t.Name, verb
 	switch {
 	case r.Elem != nil:
 		if f.Kind, f.Verb = event.Bytes, ""; !(t.IsGo() && r.Elem.Class == variable.Unsigned && r.Elem.Size == 1) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/debuginfo"
 	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/enclosing"
@@ -154,7 +155,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 	if !ok {
 		provider, name = "", r.Name
 	}
-	m := &Marker{Provider: provider, Name: name, Format: r.Description, File: s.file, Typed: true}
+	m := &Marker{Point: event.Point{Provider: provider, Name: name, Format: r.Description}, File: s.file, Typed: true}
 	m.Simple = &Simple{
 		Name: r.Name, File: r.File, Line: r.Line, Description: r.Text(), Variables: simplesection.Split(r.Variables),
 		Err: or2(s.reasons[i], s.err),

@@ -1,6 +1,10 @@
 package tracer
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/waymark-trace/waymark/event"
+)
 
 // Target says where to look for markers. Exactly one of PID, PIDs, Path and Command is set.
 type Target struct {
@@ -99,7 +103,7 @@ type MarkerCount struct {
 	Marker *Marker
 	Count  uint64
 	// With Options.By, Count is the sum of Keys and Others.
-	Keys   []KeyCount // the keys seen so far, in the order in which Read saw them first
-	Others uint64     // hits whose keys found no room: Options.MaxKeys
-	Fields []Field    // what the values of keys are, one for each of By
+	Keys   []KeyCount    // the keys seen so far, in the order in which Read saw them first
+	Others uint64        // hits whose keys found no room: Options.MaxKeys
+	Fields []event.Field // what the values of keys are, one for each of By
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/sdt"
 )
@@ -15,11 +16,12 @@ func (p *probe) planTexts(shift int64) error {
 	for i := range p.marker.Fields {
 		f := &p.marker.Fields[i]
 		p.texts[i] = -1
-		at := f.Operand - 1
+		arg := p.marker.argument(i)
+		at := arg.Operand - 1
 		if !f.Kind.HasLength() || at >= len(ops) || p.errs[at] != nil {
 			continue
 		}
-		t, err := p.textOf(ops, f, shift)
+		t, err := p.textOf(ops, arg, shift)
 		if err != nil {
 			p.errs[at] = err
 			continue
@@ -34,49 +36,49 @@ func (p *probe) planTexts(shift int64) error {
 	return nil
 }
 
-// textOf says where a field's text lies.
-func (p *probe) textOf(ops []sdt.Operand, f *Field, shift int64) (t bpf.Text, err error) {
-	if t.Pointer, err = bpf.OperandValue(p.marker.File.machine, &ops[f.Operand-1], shift); err != nil || f.length == 0 {
+// textOf returns where the text of an argument lies.
+func (p *probe) textOf(ops []sdt.Operand, arg Argument, shift int64) (t bpf.Text, err error) {
+	if t.Pointer, err = bpf.OperandValue(p.marker.File.machine, &ops[arg.Operand-1], shift); err != nil || arg.length == 0 {
 		return t, err
 	}
-	if f.length > len(ops) {
+	if arg.length > len(ops) {
 		return t, errNone
 	}
-	t.Length, err = bpf.OperandValue(p.marker.File.machine, &ops[f.length-1], shift)
+	t.Length, err = bpf.OperandValue(p.marker.File.machine, &ops[arg.length-1], shift)
 	return t, err
 }
 
-// text reads text number i of the plan, which a field's operand points to.
-func (p *probe) text(raw *bpf.Raw, f *Field, i int, r reading) Value {
+// text reads text number i of the plan, which an argument's operand points to.
+func (p *probe) text(raw *bpf.Raw, arg Argument, i int, r reading) event.Value {
 	size := uint64(math.MaxInt)
-	if f.length > 0 {
-		n := p.operand(raw, &Field{Operand: f.length, given: true})
-		if n.Err != nil {
-			return Value{Err: n.Err}
+	if arg.length > 0 {
+		n := p.operand(raw, event.Invalid, Argument{Operand: arg.length, given: true})
+		if n.Err() != nil {
+			return n
 		}
-		if size = n.Bits; size > math.MaxInt {
-			return Value{Err: errLength}
+		if size = n.Bits(); size > math.MaxInt {
+			return event.Missing(errLength)
 		}
 	}
-	return p.textValue(raw, i, size, f.length > 0, r)
+	return p.textValue(raw, event.String, i, size, arg.length > 0, r)
 }
 
-// textValue reads text number i of the plan, whose length is known to be size, or ends at a NUL.
-func (p *probe) textValue(raw *bpf.Raw, i int, size uint64, sized bool, r reading) Value {
+// textValue reads text number i of the plan, of kind k, whose length is known to be size, or ends at a NUL.
+func (p *probe) textValue(raw *bpf.Raw, k event.Kind, i int, size uint64, sized bool, r reading) event.Value {
 	kept, ok := raw.Text(p.plan, i, size)
 	switch {
 	case !ok:
-		return Value{Err: errShort}
+		return event.Missing(errShort)
 	case raw.TextFailed(p.plan, i):
-		return Value{Err: errMemory}
+		return event.Missing(errMemory)
 	}
-	v := Value{Len: int(size), Text: r.keep(kept[:min(len(kept), r.maxString)])}
+	length := int(size)
 	switch {
 	case sized:
 	case len(kept) > r.maxString:
-		v.Len = -1
+		length = -1
 	default:
-		v.Len = len(kept)
+		length = len(kept)
 	}
-	return v
+	return event.Text(k, r.keep(kept[:min(len(kept), r.maxString)]), length)
 }

@@ -1,23 +1,46 @@
 package tracer
 
-import "context"
+import (
+	"context"
 
-// Tracer yields the events of markers. Next and Read are for one goroutine at a time; the other
-// methods may be called from any.
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
+)
+
+// Tracer yields the events of markers: it is a source.Source. Next and Read are for one goroutine
+// at a time; the other methods may be called from any.
 type Tracer struct {
 	engine events
 	text   []byte // of the values that Read returned last
 }
 
+var _ source.Source = (*Tracer)(nil)
+
 // events is what an engine does for a Tracer.
 type events interface {
 	engine
-	// next fills in an event, whose Values it uses again, and appends what their Text is to text.
-	next(ctx context.Context, e *Event, text *[]byte) error
+	// next fills in an event, whose Values it uses again, and appends the bytes of their texts to text.
+	next(ctx context.Context, e *event.Event, text *[]byte) error
+	// points returns the points that events can have so far.
+	points() []*event.Point
+	// Wall makes it the clock of its events.
+	source.Clock
 	lost() (uint64, error)
 	lostByCPU() ([]uint64, error)
+	losses() ([]source.Loss, error)
+	order() source.Order
 	filtered() (uint64, error)
 	stop() error
+}
+
+// fullBuffers are the losses of a buffer of the kernel's, by CPU.
+func fullBuffers(stream string, byCPU []uint64) (lost []source.Loss) {
+	for cpu, n := range byCPU {
+		if n > 0 {
+			lost = append(lost, source.Loss{Stream: stream, CPU: cpu, Reason: source.BufferFull, Count: n})
+		}
+	}
+	return lost
 }
 
 // Trace attaches to the markers and collects their events from then on. Targets and costs
@@ -41,8 +64,8 @@ func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
 // Next returns the next event and waits for it. It returns io.EOF after Stop when every
 // event was returned, the context's error as soon as the context is done, and os.ErrClosed
 // after Close. Events come in the order in which their probes began to write them.
-func (t *Tracer) Next(ctx context.Context) (*Event, error) {
-	var e Event
+func (t *Tracer) Next(ctx context.Context) (*event.Event, error) {
+	var e event.Event
 	var text []byte
 	if err := t.engine.next(ctx, &e, &text); err != nil {
 		return nil, err
@@ -52,10 +75,17 @@ func (t *Tracer) Next(ctx context.Context) (*Event, error) {
 
 // Read is Next into an event of the caller's, and allocates nothing: its Values, and their Text, are used again by
 // the next Read. After an error the event is of no use.
-func (t *Tracer) Read(ctx context.Context, e *Event) error {
+func (t *Tracer) Read(ctx context.Context, e *event.Event) error {
 	t.text = t.text[:0]
 	return t.engine.next(ctx, e, &t.text)
 }
+
+// Points returns the points that events have: those of the markers that are attached, with the fields that Options adds.
+// Agents describe points when they are first hit, so theirs are new, and appear then.
+func (t *Tracer) Points() []*event.Point { return t.engine.points() }
+
+// Clock converts the times of events, which are of CLOCK_MONOTONIC, to the time of day.
+func (t *Tracer) Clock() source.Clock { return t.engine }
 
 // Buffer returns the size of the buffer, in bytes, where that can be less than what Options have: an agent that is asked for no size
 // in particular takes no more than half of the memory that its program has left. It is 0 with the kernel's engine.
@@ -72,6 +102,13 @@ func (t *Tracer) Filtered() (uint64, error) { return t.engine.filtered() }
 // Lost returns how many events found the buffer full so far. Together with the events
 // returned, and Filtered, it is every hit: after Stop, exactly.
 func (t *Tracer) Lost() (uint64, error) { return t.engine.lost() }
+
+// Losses returns the events that were lost so far, as Lost does, by CPU and reason.
+func (t *Tracer) Losses() ([]source.Loss, error) { return t.engine.losses() }
+
+// Order returns the order of events: that in which their probes began to write them. What a dead program has left, and a
+// snapshot, is in the order of time.
+func (t *Tracer) Order() source.Order { return t.engine.order() }
 
 // Problems are why all events of a marker are lost that an agent was to record: for one, Options.Where does not fit the types of its
 // fields, which nobody knew before the program passed it. There are none with the kernel's engine, which refuses to attach, nor after Close.

@@ -14,20 +14,21 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/feature"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
 )
 
 // signed returns an event's values as integers and fails for those that are missing.
-func signed(t *testing.T, e *Event) []int64 {
+func signed(t *testing.T, e *event.Event) []int64 {
 	t.Helper()
 	var all []int64
 	for i, v := range e.Values {
-		if v.Err != nil {
-			t.Errorf("%s of %s: %v", e.Marker.Fields[i].Name, e.Marker.Name, v.Err)
+		if v.Err() != nil {
+			t.Errorf("%s of %s: %v", e.Point.Fields[i].Name, e.Point.Name, v.Err())
 		}
-		all = append(all, int64(v.Bits))
+		all = append(all, int64(v.Bits()))
 	}
 	return all
 }
@@ -61,24 +62,24 @@ func traceValues(t *testing.T, path string) {
 	seen := map[string]int64{}
 	var last time.Duration
 	for _, e := range drain(t, tr) {
-		i := seen[e.Marker.Name]
-		seen[e.Marker.Name]++
+		i := seen[e.Point.Name]
+		seen[e.Point.Name]++
 		want := map[string][]int64{
 			"loop1": {i},
 			"loop2": {i, -i},
 			"bare":  {i},
 			"args":  {-i, i & 255, 'w', -77, []int64{11, -22, 33, -44}[i&3], -i, 7, -9},
-		}[e.Marker.Name]
+		}[e.Point.Name]
 		if diff := cmp.Diff(want, signed(t, e)); diff != "" {
-			t.Fatalf("%s, hit %d (-want +got):\n%s", e.Marker.FullName(), i, diff)
+			t.Fatalf("%s, hit %d (-want +got):\n%s", e.Point.FullName(), i, diff)
 		}
 		if e.PID != p.PID() || e.TID != p.PID() || e.Comm != filepath.Base(path) || e.Goroutine != 0 {
 			t.Fatalf("event of process %d, thread %d, %q, goroutine %d; want %d", e.PID, e.TID, e.Comm, e.Goroutine, p.PID())
 		}
-		if e.Monotonic < last {
-			t.Errorf("%s, hit %d, is earlier than the event before it", e.Marker.Name, i)
+		if e.Time < last {
+			t.Errorf("%s, hit %d, is earlier than the event before it", e.Point.Name, i)
 		}
-		last = e.Monotonic
+		last = e.Time
 	}
 	want := map[string]int64{"loop1": n, "loop2": n, "bare": n, "args": n}
 	if diff := cmp.Diff(want, seen); diff != "" {
@@ -239,7 +240,7 @@ func TestTracePostgreSQL(t *testing.T) {
 			t.Errorf("%s has no reference counter", m.FullName())
 		}
 		for _, f := range m.Fields {
-			if f.Unavailable != nil {
+			if f.Unavailable != "" {
 				t.Errorf("%s: %s: %v", m.FullName(), f.Name, f.Unavailable)
 			}
 		}

@@ -3,7 +3,6 @@ package tracer
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/waymark-trace/waymark/event"
@@ -46,15 +45,15 @@ func (p *probe) where(expr *filter.Expr) (*bpf.Where, error) {
 // variable resolves a name of a condition: a field, argN, or what every event has.
 func (p *probe) variable(name string) (event.Kind, bpf.Part, error) {
 	fields := p.marker.Fields
-	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
+	i := p.marker.Field(name)
 	at := p.marker.positional(name)
 	switch {
-	case i >= 0 && fields[i].Unavailable != nil:
+	case i >= 0 && fields[i].Unavailable != "":
 		return 0, bpf.Part{}, &filter.Error{Reason: fmt.Sprintf("%s of %s has no value: %v", name, p.marker.FullName(), fields[i].Unavailable)}
 	case i >= 0:
 		return p.part(i)
 	case at > 0 && p.record == nil:
-		k, part := p.operandPart(&Field{Operand: at})
+		k, part := p.operandPart(event.Invalid, Argument{Operand: at})
 		return k, part, nil
 	}
 	if n := argument(name); n > 0 && p.record != nil && n <= len(p.record.Fields) {

@@ -228,7 +228,7 @@ func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) m
 		}
 		var got []int64
 		for _, e := range drain(t, tr) {
-			got = append(got, int64(e.Values[0].Bits))
+			got = append(got, int64(e.Values[0].Bits()))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s (-want +got):\n%s", where, cmp.Diff(want, got))

@@ -6,6 +6,7 @@ import (
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // Escape finds arguments that lead to a local variable, which the compiler then puts on the
@@ -61,7 +62,10 @@ func escaping(info *types.Info, e ast.Expr) (v *types.Var, sliced bool) {
 		}
 		return escaping(info, e.X) // of a pointer to an array, or a slice again
 	case *ast.CallExpr:
-		if len(e.Args) == 1 && info.Types[e.Fun].IsType() && leads(info.TypeOf(e)) {
+		if len(e.Args) != 1 {
+			return nil, false
+		}
+		if fn := typeutil.StaticCallee(info, e); info.Types[e.Fun].IsType() && leads(info.TypeOf(e)) || fn != nil && isTextOf(fn) {
 			return escaping(info, e.Args[0])
 		}
 	case *ast.CompositeLit:

@@ -93,6 +93,10 @@ func kindOf(t types.Type) event.Kind {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		return event.KindOfType(kinds[u.Kind()], typePath(t))
+	case *types.Struct:
+		if isText(t) {
+			return event.String
+		}
 	case *types.Slice:
 		if kindOf(u.Elem()) == event.Uint8 {
 			return event.Bytes
@@ -100,6 +104,9 @@ func kindOf(t types.Type) event.Kind {
 	}
 	return event.Invalid
 }
+
+// isText reports whether t is a marker.Text, which probes and tracers get as a string.
+func isText(t types.Type) bool { return typePath(t) == module+"marker.Text" }
 
 // typePath returns the import path and name of a declared type, "time.Duration", and "" for others.
 func typePath(t types.Type) string {

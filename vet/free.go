@@ -24,6 +24,9 @@ func isFree(info *types.Info, call *ast.CallExpr) bool {
 		if fn.Pkg() == nil {
 			return false
 		}
+		if isTextOf(fn) {
+			return true
+		}
 		switch fn.Pkg().Path() {
 		case "sync/atomic":
 			return strings.HasPrefix(fn.Name(), "Load")
@@ -34,6 +37,11 @@ func isFree(info *types.Info, call *ast.CallExpr) bool {
 		return name == "Enabled"
 	}
 	return false
+}
+
+// isTextOf reports whether fn is marker.TextOf, of which nothing is left before the marker's test.
+func isTextOf(fn *types.Func) bool {
+	return fn.Name() == "TextOf" && fn.Pkg() != nil && fn.Pkg().Path() == module+"marker"
 }
 
 // captures reports whether a function literal uses variables of the function around it:

@@ -59,6 +59,7 @@ var want = [][2]string{
 	{"kinds:named status main.status, label main.label, blob main.blob", "-4@0(%rax) 8@8(%rax) -8@16(%rax) 8@24(%rax) -8@32(%rax)"},
 	{"kinds:none ", ""},
 	{"kinds:signed i int, i8 int8, i16 int16, i32 int32, i64 int64", "-8@0(%rax) -1@8(%rax) -2@10(%rax) -4@12(%rax) -8@16(%rax)"},
+	{"kinds:strung phase marker.Text[main.phase], n int, quoted marker.Text[main.quoted]", "8@0(%rax) -8@8(%rax) -8@16(%rax) 8@24(%rax) -8@32(%rax)"},
 	{"kinds:texts s string, b []uint8", "8@0(%rax) -8@8(%rax) 8@16(%rax) -8@24(%rax)"},
 	{"kinds:unsigned u uint, u8 uint8, u16 uint16, u32 uint32, u64 uint64", "8@0(%rax) 1@8(%rax) 2@10(%rax) 4@12(%rax) 8@16(%rax)"},
 }

@@ -18,6 +18,7 @@ const (
 	kindMask    = 31
 	kindFunc    = 19
 	kindSlice   = 23
+	kindStruct  = 25
 	kindUint8   = 8
 	uncommon    = 1 << 0
 	extraStar   = 1 << 1
@@ -106,13 +107,32 @@ func (img *image) basicType(t uint64) argument {
 		}
 	}
 	a := argument{kind: k, typeName: img.typeName(t)}
-	if k == event.Int64 && img.packageOf(t) == "time" { // others may have the same name
+	switch {
+	case k == event.Int64 && img.packageOf(t) == "time": // others may have the same name
 		a.kind = event.KindOfType(k, a.typeName)
+	case abi == kindStruct && img.isText(t, a.typeName):
+		a.kind = event.String
 	}
 	if a.typeName == "" {
 		a.typeName = k.String()
 	}
 	return a
+}
+
+// markerPackage is the import path of package marker, and textType how the name of each of its
+// Text types begins: at a stub such a value is a string.
+const (
+	markerPackage = "github.com/waymark-trace/waymark/marker"
+	textType      = "marker.Text["
+	textSize      = 16
+)
+
+// isText reports whether the struct at t is a marker.Text. Its package is that of its unexported
+// fields.
+func (img *image) isText(t uint64, name string) bool {
+	size := img.at(t, 8)
+	pkg, ok := img.pointer(t + typeSize)
+	return ok && size != nil && le.Uint64(size) == textSize && strings.HasPrefix(name, textType) && img.name(pkg) == markerPackage
 }
 
 // typeName returns the type's name as Go prints it, "" when it cannot be read.

@@ -18,7 +18,7 @@ type Call struct {
 	// adding each at once would make all processors write one word.
 	count uintptr
 
-	scratch any // kept for the next call: see Scratch
+	scratch unsafe.Pointer // kept for the next call: see Scratch
 }
 
 func (c *Call) of(s *State) bool { return atomic.LoadPointer(&c.point) == unsafe.Pointer(s) }
@@ -91,8 +91,9 @@ func (s *State) Count() {
 	}
 }
 
-// Scratch is where a call keeps what it wants to use again in later calls of this goroutine.
-func (c *Call) Scratch() *any { return &c.scratch }
+// Scratch is where package marker keeps the Event that later calls of this goroutine use again. It
+// is no interface, because the methods of an Event would then be part of every program.
+func (c *Call) Scratch() *unsafe.Pointer { return &c.scratch }
 
 // call returns what this goroutine, whose descriptor is g, knows of the point: nil when it is
 // in the point, or in too many.

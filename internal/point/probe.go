@@ -10,10 +10,10 @@ import (
 type Probe struct {
 	// Point is what the probe is connected to, for messages: `marker "http:start"`.
 	Point string
-	// Event is set on a probe that takes the arguments of any point; what it holds is the
-	// point's own business. Otherwise Func is a function of the point's own argument types.
-	Event interface{ FuncName() string }
+	// Func is a function of the point's own argument types. On a probe that takes the arguments
+	// of any point, Event is set and Func is the function that it calls.
 	Func  Func
+	Event Event
 
 	// Arms is the armed word of a point that is armed as long as the probe is connected; nil
 	// where arming is apart from connecting.
@@ -30,12 +30,7 @@ type Probe struct {
 func (p *Probe) Dead() bool { return p.dead.Load() }
 
 // FuncName returns the name of the probe's function.
-func (p *Probe) FuncName() string {
-	if p.Event != nil {
-		return p.Event.FuncName()
-	}
-	return FuncName(Entry(p.Func))
-}
+func (p *Probe) FuncName() string { return FuncName(Entry(p.Func)) }
 
 // Disconnect takes the probe off its point's list and reports whether it was on it. Calls in
 // progress go on: see Wait.

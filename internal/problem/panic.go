@@ -17,11 +17,12 @@ type PanicError struct {
 // Error says who panicked with what, in one line. It does not panic, whatever the value's own
 // methods do.
 func (e *PanicError) Error() string {
-	return e.Point + ": probe " + e.Probe + " panicked and was disconnected: " + text(e.Value)
+	return e.Point + ": probe " + e.Probe + " panicked and was disconnected: " + Text(e.Value)
 }
 
-// text says what a probe panicked with, as the runtime does: methods first, then basic kinds.
-func text(v any) (s string) {
+// Text returns what v, which a panic had, is called in a message, as the runtime does: methods
+// first, then basic kinds. It does not panic.
+func Text(v any) (s string) {
 	t := reflect.TypeOf(v)
 	if t == nil {
 		return "nil"

@@ -10,11 +10,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/fetch"
 )
 
 // ErrOptimized is the error of variables that the compiler keeps nowhere at an address.
-var ErrOptimized = errors.New("optimized out")
+var ErrOptimized error = event.OptimizedOut
 
 // unavailable wraps ErrOptimized with more of a reason.
 func unavailable(format string, args ...any) error {

@@ -2,17 +2,14 @@ package cli
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/tracer"
 )
 
 // The objects that --json prints are a contract: docs/json.md.
@@ -96,72 +93,7 @@ func (f jsonFields) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// appendJSONText appends a string as encoding/json writes it, harmless: most are as they are.
-func appendJSONText[S string | []byte](b []byte, s S) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			text, _ := encodeJSON(string(s)) // every string can be encoded
-			return append(b, text...)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
-}
-
-// jsonValue is appendJSONValue for encoding/json.
-func jsonValue(f *tracer.Field, v *tracer.Value) any {
-	return json.RawMessage(appendJSONValue(nil, f, v))
-}
-
-// appendJSONValue appends a field's value. Its type follows from the value's kind
-// alone, except that null stands for a value that could not be read.
-func appendJSONValue(b []byte, f *tracer.Field, v *tracer.Value) []byte {
-	kind := f.KindOf(v)
-	switch {
-	case v.Err != nil || f.Unavailable != nil:
-		return append(b, "null"...)
-	case f.Elem != event.Invalid:
-		read, _ := elements(f, v)
-		one := tracer.Field{Kind: f.Elem}
-		b = append(b, '[')
-		for i, bits := range read {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendJSONValue(b, &one, &tracer.Value{Bits: bits})
-		}
-		return append(b, ']')
-	case kind == event.Bool:
-		return strconv.AppendBool(b, v.Bits != 0)
-	case kind == event.String:
-		return appendJSONText(b, whole(v)) // encoding/json replaces what is not UTF-8 by U+FFFD
-	case kind == event.Bytes:
-		return append(base64.StdEncoding.AppendEncode(append(b, '"'), v.Text), '"')
-	case kind.IsFloat():
-		return appendJSONFloat(b, kind, v.Bits)
-	case kind.Signed():
-		return strconv.AppendInt(b, int64(v.Bits), 10)
-	}
-	return strconv.AppendUint(b, v.Bits, 10)
-}
-
-// appendJSONFloat appends a number as encoding/json writes it, and a string for those that JSON has no number for.
-func appendJSONFloat(b []byte, k event.Kind, bits uint64) []byte {
-	n, size := floatOf(k, bits)
-	if abs := math.Abs(n); n == 0 || abs >= 1e-3 && abs < 1e15 { // it has no exponent
-		return strconv.AppendFloat(b, n, 'f', -1, size)
-	}
-	text, _ := encodeJSON(jsonFloat(k, bits)) // neither is an error
-	return append(b, text...)
-}
-
-// jsonFloat returns a number, and a string for those that JSON has no number for.
-func jsonFloat(k event.Kind, bits uint64) any {
-	n, size := floatOf(k, bits)
-	if math.IsNaN(n) || math.IsInf(n, 0) {
-		return strconv.FormatFloat(n, 'g', -1, 64)
-	}
-	if size == 32 {
-		return float32(n)
-	}
-	return n
+// jsonValue is a field's value for encoding/json.
+func jsonValue(f *event.Field, v *event.Value) any {
+	return json.RawMessage(f.AppendJSON(nil, v))
 }

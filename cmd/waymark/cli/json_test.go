@@ -16,7 +16,7 @@ import (
 // everything is a marker with a field of every kind that JSON treats in its own way.
 func everything() *tracer.Marker {
 	m := &tracer.Marker{
-		Provider: "app", Name: "every", Format: "…", Typed: true, Counted: true,
+		Point: event.Point{Provider: "app", Name: "every", Format: "…"}, Typed: true, Counted: true,
 		File:  &tracer.File{Path: "/srv/app\x1b[2J", BuildID: "00ff", Go: "go1.26.8"},
 		Sites: []sdt.Site{{Note: sdt.Note{Args: "8@0(%rax)", Semaphore: 0x5a47f0}, Address: 0x4acb20, Offset: 0xacb20}},
 	}
@@ -28,34 +28,43 @@ func everything() *tracer.Marker {
 		{"half", event.Float64}, {"tenth", event.Float32}, {"none", event.Float64}, {"path", event.String},
 		{"cut", event.String}, {"odd", event.String}, {"data", event.Bytes}, {"gone", event.Int}, {"twice", event.Int8}, {"twice", event.Int8},
 	} {
-		m.Fields = append(m.Fields, tracer.Field{Name: f.name, Type: f.kind.String(), Kind: f.kind})
+		m.Fields = append(m.Fields, event.Field{Name: f.name, Type: f.kind.String(), Kind: f.kind})
 	}
 	m.Fields[0].Verb = "%t"
-	m.Fields[11].Unavailable = errors.New("operand \"8@%xmm0\": not a register that is saved")
+	m.Fields[11].Unavailable = "operand \"8@%xmm0\": not a register that is saved"
 	return m
 }
 
-func everyValue() []tracer.Value {
-	return []tracer.Value{
-		{Bits: 1}, {Bits: 1 << 63}, {Bits: math.MaxUint64}, {Bits: 0xc000012345},
-		{Bits: math.Float64bits(0.5)}, {Bits: uint64(math.Float32bits(0.1))}, {Bits: math.Float64bits(math.NaN())},
-		{Text: []byte("</x>&\"\\\n\x1b\x7f\u009b\u202e€\U000e0001"), Len: 24}, {Text: []byte("abc\xe2\x82"), Len: 1000},
-		{Text: []byte("a\xff"), Len: 2}, {Text: []byte{0, 1, 255}, Len: 5}, {}, {Bits: 1}, {Bits: math.MaxUint64},
+func everyValue() []event.Value {
+	text := func(k event.Kind, s string, length int) event.Value { return event.Text(k, []byte(s), length) }
+	return []event.Value{
+		event.Number(event.Bool, 1), event.Number(event.Int64, 1<<63), event.Number(event.Uint64, math.MaxUint64), event.Number(event.Pointer, 0xc000012345),
+		event.Number(event.Float64, math.Float64bits(0.5)), event.Number(event.Float32, uint64(math.Float32bits(0.1))), event.Number(event.Float64, math.Float64bits(math.NaN())),
+		text(event.String, "</x>&\"\\\n\x1b\x7f\u009b\u202e€\U000e0001", 24), text(event.String, "abc\xe2\x82", 1000),
+		text(event.String, "a\xff", 2), text(event.Bytes, "\x00\x01\xff", 5), {}, event.Number(event.Int8, 1), event.Number(event.Int8, math.MaxUint64),
 	}
 }
+
+// wallTest is a clock that was 0 so many nanoseconds after 1970.
+type wallTest int64
+
+func (c wallTest) Wall(t time.Duration) time.Time { return time.Unix(0, int64(c)+int64(t)) }
 
 func TestTraceJSON(t *testing.T) {
 	m := everything()
 	m.Fields[7].Name = "path"
-	event := &tracer.Event{
-		Time: time.Date(2026, 11, 21, 4, 44, 45, 120, time.UTC), Monotonic: 5365155918203, PID: 12, TID: 13, CPU: 1,
-		Comm: "a\x1b[2Jb\xff", Goroutine: 18, Marker: m, Values: everyValue(),
+	at := time.Date(2026, 11, 21, 4, 44, 45, 120, time.UTC).UnixNano()
+	full := &event.Event{
+		Time: 5365155918203, PID: 12, TID: 13, CPU: 1,
+		Comm: "a\x1b[2Jb\xff", Goroutine: 18, Point: &m.Point, Values: everyValue(),
 	}
-	event.Values[7].Len = len(event.Values[7].Text)
+	text := full.Values[7].Bytes()
+	full.Values[7] = event.Text(event.String, text, len(text))
 	out, written := bufferOutput(t)
-	v := newTraceJSON(out)
-	bare := &tracer.Event{Time: event.Time, Marker: &tracer.Marker{Provider: "p", Name: "n"}}
-	for _, e := range []*tracer.Event{event, bare} {
+	v := newTraceJSON(out, nil)
+	bare := &event.Event{Point: &event.Point{Provider: "p", Name: "n"}}
+	for _, e := range []*event.Event{full, bare} {
+		v.wall = wallTest(at - int64(e.Time))
 		if err := v.event(e); err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +95,7 @@ func TestStatJSON(t *testing.T) {
 		at: time.Date(2026, 11, 21, 4, 44, 45, 0, time.UTC), elapsed: 2 * time.Second, interval: time.Second,
 		rows: []statRow{
 			{rowID: rowID{marker: everything()}, count: 30, delta: 10},
-			{rowID: rowID{marker: &tracer.Marker{Provider: "p", Name: "n", File: &tracer.File{Path: "/lib/p.so"}}}},
+			{rowID: rowID{marker: &tracer.Marker{Point: event.Point{Provider: "p", Name: "n"}, File: &tracer.File{Path: "/lib/p.so"}}}},
 		},
 	}
 	if err := v.interval(s); err != nil {

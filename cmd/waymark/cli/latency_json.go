@@ -3,6 +3,7 @@ package cli
 import (
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -44,16 +45,16 @@ type jsonLatency struct {
 func newLatencyJSON(out *output, l *latencyRun) *latencyJSON {
 	return &latencyJSON{out, func() jsonLatency {
 		from, to := l.pairs.Markers()
-		o := jsonLatency{From: names(from), To: names(to)}
+		o := jsonLatency{From: names(markerPoints(from)), To: names(markerPoints(to))}
 		o.By, o.ToBy = l.pairs.By()
 		return o
 	}}
 }
 
-func names(markers []*tracer.Marker) []string {
+func names(points []*event.Point) []string {
 	all := []string{} // not null
-	for _, m := range markers {
-		all = append(all, m.FullName())
+	for _, p := range points {
+		all = append(all, p.FullName())
 	}
 	return all
 }

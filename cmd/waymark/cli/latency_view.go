@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -49,21 +50,21 @@ func (l *latencyRun) title() string {
 	if by != endBy {
 		by += " = " + endBy
 	}
-	return fmt.Sprintf("%s → %s, by %s", markerNames(from, l.patterns[0]), markerNames(to, l.patterns[1]), label(by))
+	return fmt.Sprintf("%s → %s, by %s", markerNames(markerPoints(from), l.patterns[0]), markerNames(markerPoints(to), l.patterns[1]), label(by))
 }
 
 // markerNames returns the names of markers, the first few of them, or the pattern that none has matched.
-func markerNames(markers []*tracer.Marker, pattern string) string {
+func markerNames(points []*event.Point, pattern string) string {
 	const most = 3
-	if len(markers) == 0 {
+	if len(points) == 0 {
 		return label(pattern)
 	}
 	var names []string
-	for _, m := range markers {
+	for _, p := range points {
 		if len(names) == most {
-			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(markers)-most)
+			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(points)-most)
 		}
-		names = append(names, label(m.FullName()))
+		names = append(names, label(p.FullName()))
 	}
 	return list(names)
 }

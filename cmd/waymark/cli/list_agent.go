@@ -103,8 +103,8 @@ func printPoints(out *output, points []tracer.Point) {
 			fmt.Fprintf(out, "%s: %s\n", label(p.Name), printable(p.Problem))
 		}
 		for _, f := range p.Fields {
-			if f.Unavailable != nil {
-				fmt.Fprintf(out, "%s: %s has no value: %s\n", label(p.Name), label(f.Name), printable(f.Unavailable.Error()))
+			if f.Unavailable != "" {
+				fmt.Fprintf(out, "%s: %s has no value: %s\n", label(p.Name), label(f.Name), printable(string(f.Unavailable)))
 			}
 		}
 	}
@@ -118,8 +118,8 @@ func writePoints(out *output, pid int, points []tracer.Point) error {
 		}
 		for _, f := range p.Fields {
 			a := jsonArgument{Name: f.Name, Type: f.Type, Verb: f.Verb}
-			if f.Unavailable != nil {
-				a.Unavailable = f.Unavailable.Error()
+			if f.Unavailable != "" {
+				a.Unavailable = string(f.Unavailable)
 			}
 			j.Fields = append(j.Fields, a)
 		}

@@ -121,8 +121,8 @@ func markerJSON(m *tracer.Marker) *jsonMarker {
 	}
 	for _, f := range m.Fields {
 		t := jsonFieldType{Name: f.Name, Type: f.Type, Kind: f.Kind.String(), Verb: f.Verb}
-		if f.Unavailable != nil {
-			t.Unavailable = f.Unavailable.Error()
+		if f.Unavailable != "" {
+			t.Unavailable = string(f.Unavailable)
 		}
 		j.Fields = append(j.Fields, t)
 	}

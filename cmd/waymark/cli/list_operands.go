@@ -1,13 +1,14 @@
 package cli
 
 import (
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
 // siteReason is why events of one site have no value of a field.
 type siteReason struct {
-	field *tracer.Field
+	field *event.Field
 	err   error
 }
 
@@ -17,13 +18,12 @@ func siteReasons(m *tracer.Marker, s *sdt.Site) []siteReason {
 	if m.Typed { // a record is read
 		return nil
 	}
-	for i := range m.Fields {
-		f := &m.Fields[i]
-		if f.Operand == 0 || f.Operand > len(s.Operands) {
+	for i, arg := range m.Args {
+		if arg.Operand == 0 || arg.Operand > len(s.Operands) {
 			continue
 		}
-		if err := s.Operands[f.Operand-1].Err; err != nil {
-			all = append(all, siteReason{f, err})
+		if err := s.Operands[arg.Operand-1].Err; err != nil {
+			all = append(all, siteReason{&m.Fields[i], err})
 		}
 	}
 	return all

@@ -16,10 +16,11 @@ func TestListUnavailable(t *testing.T) {
 	site := func(at sdt.Addr, args string) sdt.Site {
 		return sdt.Site{Note: sdt.Note{Args: args}, Address: at, Operands: sdt.ParseOperands(elf.EM_X86_64, args)}
 	}
-	m := &tracer.Marker{Provider: "p", Name: "n", File: &tracer.File{Path: "f"},
+	m := &tracer.Marker{Point: event.Point{Provider: "p", Name: "n"}, File: &tracer.File{Path: "f"},
 		Sites: []sdt.Site{site(16, "4@%eax 8f@%xmm0"), site(32, "4@%fs:8 8f@%xmm0")}}
 	never := m.Sites[0].Operands[1].Err
-	m.Fields = []tracer.Field{{Name: "arg1", Type: "uint32", Kind: event.Uint32, Operand: 1}, {Name: "arg2", Type: "float64", Kind: event.Float64, Unavailable: never, Operand: 2}}
+	m.Fields = []event.Field{{Name: "arg1", Type: "uint32", Kind: event.Uint32}, {Name: "arg2", Type: "float64", Kind: event.Float64, Unavailable: event.ReasonOf(never)}}
+	m.Args = []tracer.Argument{{Operand: 1}, {Operand: 2}}
 	var b strings.Builder
 	(&listTable{verbose: true}).details(&b, m)
 	const xmm = `operand "8f@%xmm0": %xmm0 is a floating-point or vector register, which a probe cannot see`

@@ -152,7 +152,7 @@ func (l *listTable) fields(m *tracer.Marker) string {
 	words := make([]string, len(m.Fields))
 	for i, f := range m.Fields {
 		words[i] = label(f.Name) + " " + label(f.Type)
-		if f.Unavailable != nil {
+		if f.Unavailable != "" {
 			words[i] += "?"
 		}
 	}
@@ -169,8 +169,8 @@ func (l *listTable) details(b *strings.Builder, m *tracer.Marker) {
 		fmt.Fprintf(b, "    format %q\n", m.Format)
 	}
 	for _, f := range m.Fields {
-		if f.Unavailable != nil {
-			fmt.Fprintf(b, "    %s has no value: %s\n", label(f.Name), printable(f.Unavailable.Error()))
+		if f.Unavailable != "" {
+			fmt.Fprintf(b, "    %s has no value: %s\n", label(f.Name), printable(string(f.Unavailable)))
 		}
 	}
 	if m.Unnamed != nil {
@@ -189,7 +189,7 @@ func (l *listTable) details(b *strings.Builder, m *tracer.Marker) {
 		}
 		b.WriteByte('\n')
 		for _, r := range siteReasons(m, &s) {
-			if all := r.field.Unavailable; all == nil || all.Error() != r.err.Error() {
+			if string(r.field.Unavailable) != r.err.Error() {
 				fmt.Fprintf(b, "      %s has no value here: %s\n", label(r.field.Name), printable(r.err.Error()))
 			}
 		}

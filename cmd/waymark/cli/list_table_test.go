@@ -11,9 +11,9 @@ import (
 
 // Fields are cut to the terminal's width, and not at all where there is none.
 func TestListWidth(t *testing.T) {
-	m := &tracer.Marker{Provider: "shop", Name: "order", File: &tracer.File{Path: "f"}}
+	m := &tracer.Marker{Point: event.Point{Provider: "shop", Name: "order"}, File: &tracer.File{Path: "f"}}
 	for _, name := range []string{"customer", "country", "currency", "amount", "discount", "channel"} {
-		m.Fields = append(m.Fields, tracer.Field{Name: name, Type: "string", Kind: event.String})
+		m.Fields = append(m.Fields, event.Field{Name: name, Type: "string", Kind: event.String})
 	}
 	const all = "customer string, country string, currency string, amount string, discount string, channel string"
 	for _, width := range []int{0, 200, 100, 80, 60} {

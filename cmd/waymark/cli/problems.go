@@ -60,7 +60,7 @@ func (e *Env) warnUnavailable(markers []*tracer.Marker) {
 	n := 0
 	for _, m := range markers {
 		for _, f := range m.Fields {
-			if f.Unavailable == nil {
+			if f.Unavailable == "" {
 				continue
 			}
 			if n++; n <= maxProblems {

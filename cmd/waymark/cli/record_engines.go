@@ -100,8 +100,8 @@ func (s *session) sources(o *recordOptions) (all []recordSource, err error) {
 		if err != nil {
 			return all, err
 		}
-		all = append(all, tracepointSource{kernel})
-		s.beside = append(s.beside, tracepointsText(kernel.Markers()))
+		all = append(all, tracepointSource{kernelSource{kernel}})
+		s.beside = append(s.beside, tracepointsText(kernel.Points()))
 	}
 	return all, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -66,11 +67,11 @@ func (s *selection) chooseKernel(all []*tracer.Marker) error {
 }
 
 // tracepointsText says which tracepoints of the kernel are recorded.
-func tracepointsText(markers []*tracer.Marker) string {
+func tracepointsText(points []*event.Point) string {
 	const shown = 3
 	var names []string
-	for _, m := range markers {
-		names = append(names, m.Name)
+	for _, p := range points {
+		names = append(names, p.Name)
 	}
 	text := plural(len(names), "tracepoint") + " of the kernel"
 	if len(names) <= shown {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -192,7 +193,7 @@ func (r *recorder) read(source recordSource, channel *recording.Channel) {
 
 func (r *recorder) readEvents(source recordSource, channel *recording.Channel) error {
 	failed := false
-	var e tracer.Event
+	var e event.Event
 	for {
 		err := source.Read(context.Background(), &e)
 		if errors.Is(err, io.EOF) {

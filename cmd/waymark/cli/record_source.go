@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -12,7 +13,7 @@ type recordSource interface {
 	// channel names the files that its events go to, and reasons why it loses events.
 	channel() (name string, reasons []string)
 	// Read reads the next event, whose memory it uses again. It returns io.EOF after Stop when all were read.
-	Read(context.Context, *tracer.Event) error
+	Read(context.Context, *event.Event) error
 	// losses tells the channel how many events each CPU has lost so far, a count for each of the reasons.
 	losses(*recording.Channel) error
 	// Skipped are the sites that are left out.
@@ -28,11 +29,9 @@ type kernelSource struct{ *tracer.Tracer }
 
 func (kernelSource) channel() (string, []string) { return "kernel", []string{"buffer_full"} }
 
-func (k kernelSource) losses(c *recording.Channel) error { return tellLosses(c, k.LostByCPU) }
-
-// tellLosses tells a channel how many events of each CPU found the kernel's buffer full.
-func tellLosses(c *recording.Channel, byCPU func() ([]uint64, error)) error {
-	lost, err := byCPU()
+// losses tells a channel how many events of each CPU found the kernel's buffer full.
+func (k kernelSource) losses(c *recording.Channel) error {
+	lost, err := k.LostByCPU()
 	for cpu, n := range lost {
 		if err == nil {
 			err = c.SetLost(cpu, n)
@@ -63,20 +62,6 @@ func (s *packedSource) begin(trace *recording.Writer) (err error) {
 func (*packedSource) losses(*recording.Channel) error { return nil }
 
 // tracepointSource is the kernel's own tracepoints.
-type tracepointSource struct{ *tracer.KernelTracer }
+type tracepointSource struct{ kernelSource }
 
 func (tracepointSource) channel() (string, []string) { return "tracepoints", []string{"buffer_full"} }
-
-func (k tracepointSource) Read(ctx context.Context, e *tracer.Event) error {
-	next, err := k.Next(ctx)
-	if err == nil {
-		*e = *next
-	}
-	return err
-}
-
-func (tracepointSource) Ended() <-chan struct{} { return nil }
-
-func (tracepointSource) Skipped() []*tracer.SiteError { return nil }
-
-func (k tracepointSource) losses(c *recording.Channel) error { return tellLosses(c, k.LostByCPU) }

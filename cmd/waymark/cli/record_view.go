@@ -95,7 +95,7 @@ func (v *recordView) summary(r *recorder, why end) error {
 		s.Trace, s.Events, s.Lost, s.Unwritten = v.o.out, saved, stats.Total(), unwritten
 		s.Bytes, s.Elapsed, s.End = stats.Bytes, elapsed.Seconds(), why
 		for _, l := range stats.Lost {
-			s.Losses = append(s.Losses, jsonLoss(l))
+			s.Losses = append(s.Losses, jsonLoss{l.Stream, l.CPU, l.Reason, l.Count})
 		}
 		return writeJSON(v.out, &j)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/recording"
-	"github.com/waymark-trace/waymark/tracer"
 )
 
 const reportLong = `Print what a trace on disk holds.
@@ -88,10 +88,11 @@ type reportTotal struct {
 	events, others uint64 // of which the patterns and the condition let through
 	filtered       bool
 	lost           uint64
-	first, last    time.Time
+	first, last    time.Duration // on the clock of the trace
+	clock          source.Clock
 }
 
-func (t *reportTotal) elapsed() time.Duration { return t.last.Sub(t.first) }
+func (t *reportTotal) elapsed() time.Duration { return t.last - t.first }
 
 // reportTrace reads a trace from its beginning to its end.
 func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, patterns []string) (err error) {
@@ -104,7 +105,7 @@ func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, pa
 	if damaged {
 		e.printError(damage)
 	}
-	chosen, err := chooseEvents(r.Markers(), patterns, o.where)
+	chosen, err := chooseEvents(r.Points(), patterns, o.where)
 	if err != nil {
 		return err
 	}
@@ -117,11 +118,11 @@ func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, pa
 			err = e
 		}
 	}()
-	view, err := newReporter(out, o, r.Markers(), patterns)
+	view, err := newReporter(out, o, r, patterns)
 	if err != nil {
 		return err
 	}
-	total := reportTotal{filtered: o.where != ""}
+	total := reportTotal{filtered: o.where != "", clock: r.Clock()}
 	for ctx.Err() == nil {
 		event, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -148,9 +149,11 @@ func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, pa
 			return err
 		}
 	}
-	for _, l := range r.Lost() {
-		total.lost += l.Count
+	lost, err := r.Losses()
+	if err != nil {
+		return err
 	}
+	total.lost = source.Total(lost)
 	if err := view.end(&total); err != nil {
 		return err
 	}
@@ -179,17 +182,18 @@ func (e *Env) summarizeReport(t *reportTotal) {
 // byTrace is the end of a report.
 const byTrace end = "trace"
 
-func newReporter(out *output, o *reportOptions, markers []*tracer.Marker, patterns []string) (reporter, error) {
+func newReporter(out *output, o *reportOptions, r *recording.Reader, patterns []string) (reporter, error) {
 	switch {
 	case o.latency:
-		return newReportLatency(out, o, markers, patterns)
+		return newReportLatency(out, o, r.Points(), patterns)
 	case o.stat:
 		return &reportStat{out: out, json: o.json, rows: map[string]*uint64{}}, nil
 	case o.json:
-		return &reportJSON{newTraceJSON(out)}, nil
+		return &reportJSON{newTraceJSON(out, r.Clock())}, nil
 	}
-	if selected, err := tracer.Select(markers, patterns); err == nil {
-		markers = selected
+	points := r.Points()
+	if selected, err := selectPoints(points, patterns); err == nil {
+		points = selected
 	}
-	return &reportText{newTraceText(out, markers)}, nil
+	return &reportText{newTraceText(out, r.Clock(), points)}, nil
 }

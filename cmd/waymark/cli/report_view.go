@@ -5,11 +5,11 @@ import (
 	"encoding/base64"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/recording"
-	"github.com/waymark-trace/waymark/tracer"
 )
 
 // reportText prints events as trace does.
@@ -20,7 +20,7 @@ func (v *reportText) event(e *recording.Event) error {
 		if n := e.Nested[i]; n != nil {
 			return appendNested(b, n)
 		}
-		return appendValue(b, &e.Marker.Fields[i], &e.Values[i])
+		return e.Point.Fields[i].AppendText(b, &e.Values[i])
 	})
 }
 
@@ -53,7 +53,8 @@ func appendNested(b []byte, v *ctf.Value) []byte {
 	case v.IsText():
 		return strconv.AppendQuote(b, string(v.Text))
 	case v.IsBytes():
-		return appendBytes(b, 'v', &tracer.Value{Text: v.Text, Len: len(v.Text)})
+		text := event.Text(event.Bytes, v.Text, len(v.Text))
+		return (&event.Field{Kind: event.Bytes}).AppendText(b, &text)
 	}
 	b = append(b, '[')
 	for i := range v.Elems {
@@ -64,31 +65,32 @@ func appendNested(b []byte, v *ctf.Value) []byte {
 }
 
 func appendNumber(b []byte, t *ctf.Integer, bits uint64) []byte {
-	verb, kind := byte('v'), event.Uint64
+	f := event.Field{Kind: event.Uint64}
 	switch t.Base {
 	case 2:
-		verb = 'b'
+		f.Verb = "%b"
 	case 8:
-		verb = 'o'
+		f.Verb = "%o"
 	case 16:
-		verb = 'x'
+		f.Verb = "%x"
 	}
 	if t.Signed {
-		kind = event.Int64
+		f.Kind = event.Int64
 	}
-	return appendInteger(b, verb, kind, bits)
+	v := event.Number(f.Kind, bits)
+	return f.AppendText(b, &v)
 }
 
 // reportJSON prints events as trace --json does.
 type reportJSON struct{ *traceJSON }
 
 func (v *reportJSON) event(e *recording.Event) error {
-	return v.print(&e.Event, func(b []byte, i int) []byte {
+	return v.print(&e.Event, time.Duration(e.Raw.Ticks), func(b []byte, i int) []byte {
 		if n := e.Nested[i]; n != nil {
 			text, _ := encodeJSON(jsonNested(n)) // nothing in it cannot be encoded
 			return append(b, text...)
 		}
-		return appendJSONValue(b, &e.Marker.Fields[i], &e.Values[i])
+		return e.Point.Fields[i].AppendJSON(b, &e.Values[i])
 	})
 }
 
@@ -111,10 +113,12 @@ func jsonNested(v *ctf.Value) any {
 	case *ctf.Integer:
 		return jsonNumber(t.Signed, v.Bits)
 	case *ctf.Float:
+		f := event.Field{Kind: event.Float64}
 		if t.Size == 32 {
-			return jsonFloat(event.Float32, v.Bits)
+			f.Kind = event.Float32
 		}
-		return jsonFloat(event.Float64, v.Bits)
+		n := event.Number(f.Kind, v.Bits)
+		return jsonValue(&f, &n)
 	case *ctf.Variant:
 		return jsonNested(&v.Elems[0])
 	case *ctf.Struct:
@@ -153,7 +157,7 @@ type reportStat struct {
 }
 
 func (v *reportStat) event(e *recording.Event) error {
-	name := e.Marker.FullName()
+	name := e.Point.FullName()
 	n := v.rows[name]
 	if n == nil {
 		n = new(uint64)

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
@@ -14,13 +12,28 @@ import (
 
 // eventChoice is which events of a trace are shown.
 type eventChoice struct {
-	selected map[*tracer.Marker]*filter.Filter // nil without a condition
+	selected map[*event.Point]*filter.Filter // nil without a condition
 }
 
-// chooseEvents returns the choice of markers by patterns, and of their events by a condition.
-func chooseEvents(markers []*tracer.Marker, patterns []string, where string) (*eventChoice, error) {
-	c := &eventChoice{selected: map[*tracer.Marker]*filter.Filter{}}
-	selected, err := tracer.Select(markers, patterns)
+// selectPoints is tracer.Select for the points of a trace.
+func selectPoints(points []*event.Point, patterns []string) ([]*event.Point, error) {
+	markers, of := make([]*tracer.Marker, len(points)), map[*tracer.Marker]*event.Point{}
+	for i, p := range points {
+		markers[i] = &tracer.Marker{Point: *p}
+		of[markers[i]] = p
+	}
+	markers, err := tracer.Select(markers, patterns)
+	selected := make([]*event.Point, len(markers))
+	for i, m := range markers {
+		selected[i] = of[m]
+	}
+	return selected, err
+}
+
+// chooseEvents returns the choice of points by patterns, and of their events by a condition.
+func chooseEvents(points []*event.Point, patterns []string, where string) (*eventChoice, error) {
+	c := &eventChoice{selected: map[*event.Point]*filter.Filter{}}
+	selected, err := selectPoints(points, patterns)
 	if err != nil {
 		return nil, err
 	}
@@ -32,21 +45,21 @@ func chooseEvents(markers []*tracer.Marker, patterns []string, where string) (*e
 	}
 	missing := map[string]bool{}
 	found := map[string]bool{}
-	for _, m := range selected {
-		c.selected[m] = nil
+	for _, p := range selected {
+		c.selected[p] = nil
 		if expr == nil {
 			continue
 		}
 		f, err := expr.Bind(func(name string) (event.Kind, error) {
-			k, ok := kindOfName(m, name)
+			k, ok := kindOfName(p, name)
 			found[name] = found[name] || ok
 			missing[name] = true
 			return k, nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("--where: %s: %w", m.FullName(), err)
+			return nil, fmt.Errorf("--where: %s: %w", p.FullName(), err)
 		}
-		c.selected[m] = f
+		c.selected[p] = f
 	}
 	for name := range missing {
 		if !found[name] && len(selected) > 0 {
@@ -57,36 +70,18 @@ func chooseEvents(markers []*tracer.Marker, patterns []string, where string) (*e
 	return c, nil
 }
 
-// kindOfName returns the kind of what a condition names in the events of a marker.
-func kindOfName(m *tracer.Marker, name string) (event.Kind, bool) {
-	if i := fieldIndex(m, name); i >= 0 {
-		return m.Fields[i].Kind, true
+// kindOfName returns the kind of what a condition names in the events of a point.
+func kindOfName(p *event.Point, name string) (event.Kind, bool) {
+	if i := source.Field(p, name); i >= 0 {
+		return p.Fields[i].Kind, true
 	}
-	switch name {
-	case "pid", "tid", "cpu", "goroutine":
-		return event.Int64, true
-	case "comm":
-		return event.String, true
-	}
-	return event.Invalid, false
-}
-
-// fieldIndex returns the field of a name, or of argN, -1 for none.
-func fieldIndex(m *tracer.Marker, name string) int {
-	if i := slices.IndexFunc(m.Fields, func(f tracer.Field) bool { return f.Name == name }); i >= 0 {
-		return i
-	}
-	if digits, ok := strings.CutPrefix(name, "arg"); ok {
-		if n, err := strconv.Atoi(digits); err == nil && 1 <= n && n <= len(m.Fields) {
-			return n - 1
-		}
-	}
-	return -1
+	v, _ := source.Builtin(&event.Event{}, name)
+	return v.Kind(), v.Kind() != event.Invalid
 }
 
 // holds reports whether the patterns select an event, and whether the condition holds of it.
 func (c *eventChoice) holds(e *recording.Event) (ok, selected bool) {
-	f, selected := c.selected[e.Marker]
+	f, selected := c.selected[e.Point]
 	if !selected || f == nil {
 		return selected, selected
 	}
@@ -94,21 +89,10 @@ func (c *eventChoice) holds(e *recording.Event) (ok, selected bool) {
 }
 
 func valueOfName(e *recording.Event, name string) (filter.Value, bool) {
-	if i := fieldIndex(e.Marker, name); i >= 0 {
+	if i := source.Field(e.Point, name); i >= 0 {
 		v := &e.Values[i]
-		return filter.Value{Bits: v.Bits, Text: v.Text}, v.Err == nil && e.Nested[i] == nil
+		return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Err() == nil && e.Nested[i] == nil
 	}
-	switch name {
-	case "pid":
-		return filter.Value{Bits: uint64(int64(e.PID))}, true
-	case "tid":
-		return filter.Value{Bits: uint64(int64(e.TID))}, true
-	case "cpu":
-		return filter.Value{Bits: uint64(int64(e.CPU))}, true
-	case "goroutine":
-		return filter.Value{Bits: uint64(e.Goroutine)}, true
-	case "comm":
-		return filter.Value{Text: []byte(e.Comm)}, true
-	}
-	return filter.Value{}, false
+	v, _ := source.Builtin(&e.Event, name)
+	return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Kind() != event.Invalid
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -15,7 +16,7 @@ func TestSkips(t *testing.T) {
 	denied := &tracer.PermissionError{Op: "opening /lib/gone.so", Capability: "CAP_CHECKPOINT_RESTORE"}
 	var skipped []*tracer.SiteError
 	add := func(file *tracer.File, name string, sites int, err error) {
-		m := &tracer.Marker{Provider: "p", Name: name, File: file, Sites: make([]sdt.Site, sites)}
+		m := &tracer.Marker{Point: event.Point{Provider: "p", Name: name}, File: file, Sites: make([]sdt.Site, sites)}
 		for s := range m.Sites {
 			skipped = append(skipped, &tracer.SiteError{Marker: m, Site: s, Err: err})
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -17,9 +18,9 @@ type sample struct {
 // statRow is what was counted of a marker, or with --by of one of its keys.
 type statRow struct {
 	rowID
-	fields []tracer.Field // what the values of the key are
-	other  bool           // the hits whose keys found no room
-	folded int            // how many rows this one stands for: --top
+	fields []event.Field // what the values of the key are
+	other  bool          // the hits whose keys found no room
+	folded int           // how many rows this one stands for: --top
 	count  uint64
 	delta  uint64 // since the last sample
 }

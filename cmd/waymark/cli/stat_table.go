@@ -44,11 +44,11 @@ func (r *statRow) compare(to *statRow) int {
 	}
 	for i := range r.fields {
 		a, b := &r.key.Values[i], &to.key.Values[i]
-		order := cmp.Compare(a.Bits, b.Bits)
+		order := cmp.Compare(a.Bits(), b.Bits())
 		if r.fields[i].Kind.Signed() {
-			order = cmp.Compare(int64(a.Bits), int64(b.Bits))
+			order = cmp.Compare(int64(a.Bits()), int64(b.Bits()))
 		}
-		if order = cmp.Or(order, bytes.Compare(a.Text, b.Text)); order != 0 {
+		if order = cmp.Or(order, bytes.Compare(a.Bytes(), b.Bytes())); order != 0 {
 			return order
 		}
 	}
@@ -97,7 +97,7 @@ func (r *statRow) cell(j int) string {
 	case r.fields[j].Kind == event.Invalid:
 		return "-" // the marker has no such field
 	}
-	return label(string(appendValue(nil, &r.fields[j], &r.key.Values[j])))
+	return label(string(r.fields[j].AppendText(nil, &r.key.Values[j])))
 }
 
 // lines lays out a heading and a line for each row.

@@ -17,7 +17,7 @@ func rowsOf(counts ...uint64) []statRow {
 	rows := make([]statRow, len(counts))
 	for i, n := range counts {
 		rows[i] = statRow{
-			rowID: rowID{marker: &tracer.Marker{Provider: "p", Name: strings.Repeat("n", i+1), File: &tracer.File{Path: "/srv/app"}}},
+			rowID: rowID{marker: &tracer.Marker{Point: event.Point{Provider: "p", Name: strings.Repeat("n", i+1)}, File: &tracer.File{Path: "/srv/app"}}},
 			count: n, delta: n / 2,
 		}
 	}
@@ -62,7 +62,7 @@ p:n         1  0.50/s
 
 func TestSameNameInTwoFiles(t *testing.T) {
 	rows := rowsOf(1, 2)
-	rows[1].marker = &tracer.Marker{Provider: "p", Name: "n", File: &tracer.File{Path: "/lib/lib\x1bp.so"}}
+	rows[1].marker = &tracer.Marker{Point: event.Point{Provider: "p", Name: "n"}, File: &tracer.File{Path: "/lib/lib\x1bp.so"}}
 	want := []string{"p:n (app)", `p:n (lib\x1bp.so)`}
 	if d := cmp.Diff(want, rowNames(rows)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -126,19 +126,19 @@ func TestStatLiveRedraws(t *testing.T) {
 
 // keyRows are rows of --by path,n: five of one marker, one of a marker without a path.
 func keyRows() (statTable, []statRow) {
-	m := &tracer.Marker{Provider: "http", Name: "request", File: &tracer.File{Path: "/srv/app"}}
-	other := &tracer.Marker{Provider: "http", Name: "end", File: m.File}
-	path, n := tracer.Field{Name: "path", Kind: event.String}, tracer.Field{Name: "n", Kind: event.Int}
+	m := &tracer.Marker{Point: event.Point{Provider: "http", Name: "request"}, File: &tracer.File{Path: "/srv/app"}}
+	other := &tracer.Marker{Point: event.Point{Provider: "http", Name: "end"}, File: m.File}
+	path, n := event.Field{Name: "path", Kind: event.String}, event.Field{Name: "n", Kind: event.Int}
 	var rows []statRow
 	for i, text := range []string{"/", "/x\x1b", strings.Repeat("a", 64)} {
-		key := &tracer.Key{Values: []tracer.Value{{Text: []byte(text), Len: len(text)}, {Bits: uint64(i)}}}
-		rows = append(rows, statRow{rowID: rowID{m, key}, fields: []tracer.Field{path, n}, count: uint64(10 + i), delta: uint64(5 * i)})
+		key := &tracer.Key{Values: []event.Value{event.Text(event.String, []byte(text), len(text)), event.Number(event.Int, uint64(i))}}
+		rows = append(rows, statRow{rowID: rowID{m, key}, fields: []event.Field{path, n}, count: uint64(10 + i), delta: uint64(5 * i)})
 	}
-	rows[2].key.Values[0].Len = 100
+	rows[2].key.Values[0] = event.Text(event.String, rows[2].key.Values[0].Bytes(), 100)
 	rows = append(rows,
-		statRow{rowID: rowID{m, nil}, fields: []tracer.Field{path, n}, other: true, count: 7, delta: 7},
-		statRow{rowID: rowID{other, &tracer.Key{Values: []tracer.Value{{Err: errors.New("none")}, {Bits: 3}}}},
-			fields: []tracer.Field{{Name: "path"}, n}, count: 1})
+		statRow{rowID: rowID{m, nil}, fields: []event.Field{path, n}, other: true, count: 7, delta: 7},
+		statRow{rowID: rowID{other, &tracer.Key{Values: []event.Value{event.Missing(errors.New("none")), event.Number(event.Int, 3)}}},
+			fields: []event.Field{{Name: "path"}, n}, count: 1})
 	return statTable{by: []string{"path", "n"}}, rows
 }
 

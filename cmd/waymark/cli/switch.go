@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -220,7 +221,7 @@ func choosePoints(all []tracer.Point, patterns []string) ([]tracer.Point, error)
 	at := map[*tracer.Marker]int{}
 	var candidates []*tracer.Marker
 	for i, p := range all {
-		m := &tracer.Marker{Name: p.Name}
+		m := &tracer.Marker{Point: event.Point{Name: p.Name}}
 		if provider, name, ok := strings.Cut(p.Name, ":"); ok {
 			m.Provider, m.Name = provider, name
 		}

@@ -4,10 +4,11 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/event/source"
 )
 
 // traceJSON prints an object for each event, and one at the end. As events are many, objects are put together by
@@ -15,9 +16,10 @@ import (
 type traceJSON struct {
 	out     *output
 	line    []byte
+	wall    source.Clock
 	clock   clockText
 	notes   jsonNotes
-	markers map[*tracer.Marker]*eventKeys
+	markers map[*event.Point]*eventKeys
 }
 
 // eventKeys are what all objects of a marker have in common.
@@ -46,25 +48,25 @@ type jsonSummary struct {
 	} `json:"summary"`
 }
 
-func newTraceJSON(out *output) *traceJSON {
-	return &traceJSON{out: out, clock: clockText{layout: "2006-01-02T15:04:05.", digits: 9}, markers: map[*tracer.Marker]*eventKeys{}}
+func newTraceJSON(out *output, wall source.Clock) *traceJSON {
+	return &traceJSON{out: out, wall: wall, clock: clockText{layout: "2006-01-02T15:04:05.", digits: 9}, markers: map[*event.Point]*eventKeys{}}
 }
 
-func (v *traceJSON) marker(m *tracer.Marker) *eventKeys {
-	if j := v.markers[m]; j != nil {
+func (v *traceJSON) marker(p *event.Point) *eventKeys {
+	if j := v.markers[p]; j != nil {
 		return j
 	}
-	j := &eventKeys{name: appendJSONText(nil, m.FullName()), keys: fieldKeys(m.Fields)}
+	j := &eventKeys{name: event.AppendJSONString(nil, p.FullName()), keys: fieldKeys(p.Fields)}
 	for _, key := range j.keys {
-		j.quoted = append(j.quoted, append(appendJSONText(nil, key), ':'))
+		j.quoted = append(j.quoted, append(event.AppendJSONString(nil, key), ':'))
 	}
-	v.markers[m] = j
+	v.markers[p] = j
 	return j
 }
 
 // fieldKeys returns the names of fields, made different from each other where a file that
 // waymark did not link names two alike.
-func fieldKeys(fields []tracer.Field) []string {
+func fieldKeys(fields []event.Field) []string {
 	keys := make([]string, len(fields))
 	seen := map[string]bool{}
 	for i, f := range fields {
@@ -78,26 +80,26 @@ func fieldKeys(fields []tracer.Field) []string {
 	return keys
 }
 
-func (v *traceJSON) event(e *tracer.Event) error {
-	return v.print(e, func(b []byte, i int) []byte { return appendJSONValue(b, &e.Marker.Fields[i], &e.Values[i]) })
+func (v *traceJSON) event(e *event.Event) error {
+	return v.print(e, e.Time, func(b []byte, i int) []byte { return e.Point.Fields[i].AppendJSON(b, &e.Values[i]) })
 }
 
-// print prints an object; value appends the value of a field.
-func (v *traceJSON) print(e *tracer.Event, value func(b []byte, i int) []byte) error {
-	m := v.marker(e.Marker)
+// print prints an object; monotonic is the time on the clock of the event's program, and value appends the value of a field.
+func (v *traceJSON) print(e *event.Event, monotonic time.Duration, value func(b []byte, i int) []byte) error {
+	m := v.marker(e.Point)
 	b := append(v.line[:0], `{"time":"`...)
-	b = v.clock.append(b, e.Time.UTC())
-	b = appendNumberKey(append(b, 'Z', '"'), "monotonic_ns", e.Monotonic.Nanoseconds())
+	b = v.clock.append(b, v.wall.Wall(e.Time).UTC())
+	b = appendNumberKey(append(b, 'Z', '"'), "monotonic_ns", monotonic.Nanoseconds())
 	b = appendNumberKey(b, "pid", int64(e.PID))
 	b = appendNumberKey(b, "tid", int64(e.TID))
-	if e.OwnPID != 0 {
-		b = appendNumberKey(b, "own_pid", int64(e.OwnPID))
+	if e.NSPID != 0 {
+		b = appendNumberKey(b, "own_pid", int64(e.NSPID))
 	}
-	if e.OwnTID != 0 {
-		b = appendNumberKey(b, "own_tid", int64(e.OwnTID))
+	if e.NSTID != 0 {
+		b = appendNumberKey(b, "own_tid", int64(e.NSTID))
 	}
 	b = appendNumberKey(b, "cpu", int64(e.CPU))
-	b = appendJSONText(append(b, `,"comm":`...), e.Comm)
+	b = event.AppendJSONString(append(b, `,"comm":`...), e.Comm)
 	if e.Goroutine != 0 {
 		b = appendNumberKey(b, "goroutine", e.Goroutine)
 	}
@@ -109,7 +111,7 @@ func (v *traceJSON) print(e *tracer.Event, value func(b []byte, i int) []byte) e
 			b = append(b, ',')
 		}
 		b = value(append(b, m.quoted[i]...), i)
-		v.notes.note(m.keys[i], &e.Marker.Fields[i], &e.Values[i])
+		v.notes.note(m.keys[i], &e.Point.Fields[i], &e.Values[i])
 	}
 	b = append(b, '}')
 	if v.notes.some() {
@@ -137,20 +139,20 @@ func (j *jsonNotes) some() bool {
 }
 
 // note adds what a value alone does not say.
-func (j *jsonNotes) note(key string, f *tracer.Field, v *tracer.Value) {
-	err := v.Err
+func (j *jsonNotes) note(key string, f *event.Field, v *event.Value) {
+	err := v.Err()
 	if err == nil {
-		err = f.Unavailable
+		err = f.Unavailable.Err()
 	}
 	if err != nil {
 		set(&j.Errors, key, err.Error())
 		return
 	}
-	if name := f.Names[int64(v.Bits)]; name != "" && f.Elem == event.Invalid {
+	if name := f.Names[int64(v.Bits())]; name != "" && f.Elem == event.Invalid {
 		set(&j.Names, key, name)
 	}
 	if f.Elem != event.Invalid {
-		if read, all := elements(f, v); all > len(read) {
+		if read, all := f.Elements(v); all > len(read) {
 			set(&j.Len, key, all)
 		}
 		return
@@ -158,11 +160,11 @@ func (j *jsonNotes) note(key string, f *tracer.Field, v *tracer.Value) {
 	if !f.Kind.HasLength() {
 		return
 	}
-	if isCut(v) {
-		set(&j.Len, key, v.Len)
+	if v.Cut() {
+		set(&j.Len, key, v.Len())
 	}
-	if f.Kind == event.String && !utf8.Valid(whole(v)) {
-		set(&j.Raw, key, base64.StdEncoding.EncodeToString(v.Text))
+	if f.Kind == event.String && !utf8.Valid(v.Bytes()) && !utf8.ValidString(v.Text()) {
+		set(&j.Raw, key, base64.StdEncoding.EncodeToString(v.Bytes()))
 	}
 }
 

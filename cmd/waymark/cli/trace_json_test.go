@@ -4,11 +4,12 @@ import (
 	"encoding/base64"
 	"io"
 	"math"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/event/source"
 )
 
 // referenceEvent is an object of trace --json as encoding/json writes it.
@@ -27,42 +28,55 @@ type referenceEvent struct {
 	jsonNotes
 }
 
-func reference(e *tracer.Event) *referenceEvent {
+func reference(e *event.Event, wall source.Clock) *referenceEvent {
 	r := &referenceEvent{
-		Time: e.Time.UTC().Format(timeFormat), Monotonic: e.Monotonic.Nanoseconds(),
-		PID: e.PID, TID: e.TID, OwnPID: e.OwnPID, OwnTID: e.OwnTID, CPU: e.CPU, Comm: e.Comm, Goroutine: e.Goroutine,
-		Marker: e.Marker.FullName(), Fields: jsonFields{},
+		Time: wall.Wall(e.Time).UTC().Format(timeFormat), Monotonic: e.Time.Nanoseconds(),
+		PID: e.PID, TID: e.TID, OwnPID: e.NSPID, OwnTID: e.NSTID, CPU: e.CPU, Comm: e.Comm, Goroutine: e.Goroutine,
+		Marker: e.Point.FullName(), Fields: jsonFields{},
 	}
-	for i, key := range fieldKeys(e.Marker.Fields) {
-		f, v := &e.Marker.Fields[i], &e.Values[i]
+	for i, key := range fieldKeys(e.Point.Fields) {
+		f, v := &e.Point.Fields[i], &e.Values[i]
 		r.Fields = append(r.Fields, jsonField{key, referenceValue(f, v)})
 		r.note(key, f, v)
 	}
 	return r
 }
 
-func referenceValue(f *tracer.Field, v *tracer.Value) any {
-	switch kind := f.KindOf(v); {
+func referenceValue(f *event.Field, v *event.Value) any {
+	switch kind := v.Kind(); {
 	case f.Elem != event.Invalid:
 		all := []any{}
-		read, _ := elements(f, v)
+		read, _ := f.Elements(v)
 		for _, bits := range read {
-			all = append(all, referenceValue(&tracer.Field{Kind: f.Elem}, &tracer.Value{Bits: bits}))
+			n := event.Number(f.Elem, bits)
+			all = append(all, referenceValue(&event.Field{Kind: f.Elem}, &n))
 		}
 		return all
 	case kind == event.Bool:
-		return v.Bits != 0
+		return v.Bits() != 0
 	case kind == event.String:
-		return string(whole(v))
+		return v.Text()
 	case kind == event.Bytes:
-		return base64.StdEncoding.EncodeToString(v.Text)
+		return base64.StdEncoding.EncodeToString(v.Bytes())
 	case kind.IsFloat():
-		return jsonFloat(kind, v.Bits)
+		return referenceFloat(v)
 	case kind.Signed():
-		return int64(v.Bits)
+		return int64(v.Bits())
 	default:
-		return v.Bits
+		return v.Bits()
 	}
+}
+
+// referenceFloat returns a number, and a string for those that JSON has no number for.
+func referenceFloat(v *event.Value) any {
+	n := v.Float()
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		return strconv.FormatFloat(n, 'g', -1, 64)
+	}
+	if v.Kind() == event.Float32 {
+		return float32(n)
+	}
+	return n
 }
 
 // FuzzTraceJSON holds objects against those of encoding/json.
@@ -74,23 +88,28 @@ func FuzzTraceJSON(f *testing.F) {
 		f.Add(int64(0), int64(5), 1, 0, 0, "c", "n", "", uint64(math.Float32bits(float32(n))), 3)
 	}
 	f.Fuzz(func(t *testing.T, monotonic, nanos int64, pid, own, goroutine int, comm, name, text string, bits uint64, length int) {
-		m := &tracer.Marker{Provider: name, Name: comm}
-		e := &tracer.Event{
-			Time: time.Unix(0, nanos), Monotonic: time.Duration(monotonic), PID: pid, TID: own, OwnPID: own, OwnTID: pid, CPU: pid,
-			Comm: comm, Goroutine: int64(goroutine), Marker: m,
+		m := &event.Point{Provider: name, Name: comm}
+		e := &event.Event{
+			Time: time.Duration(monotonic), PID: pid, TID: own, NSPID: own, NSTID: pid, CPU: pid,
+			Comm: comm, Goroutine: int64(goroutine), Point: m,
 		}
-		for kind := event.Bool; kind <= event.Pointer; kind++ {
-			m.Fields = append(m.Fields, tracer.Field{Name: name, Kind: kind})
-			e.Values = append(e.Values, tracer.Value{Bits: bits, Text: []byte(text), Len: length})
+		wall := wallTest(nanos - monotonic)
+		for kind := event.Bool; kind <= event.Duration; kind++ {
+			m.Fields = append(m.Fields, event.Field{Name: name, Kind: kind})
+			v := event.Number(kind, bits)
+			if kind.HasLength() {
+				v = event.Text(kind, []byte(text), length)
+			}
+			e.Values = append(e.Values, v)
 		}
-		m.Fields = append(m.Fields, tracer.Field{Name: text, Kind: event.Bytes, Elem: event.Int16, Names: map[int64]string{1: comm}})
-		e.Values = append(e.Values, tracer.Value{Text: []byte(text), Len: length})
-		want, err := encodeJSON(reference(e))
+		m.Fields = append(m.Fields, event.Field{Name: text, Kind: event.Bytes, Elem: event.Int16, Names: map[int64]string{1: comm}})
+		e.Values = append(e.Values, event.Text(event.Bytes, []byte(text), length))
+		want, err := encodeJSON(reference(e, wall))
 		if err != nil {
 			t.Fatal(err)
 		}
 		out, written := bufferOutput(t)
-		v := newTraceJSON(out)
+		v := newTraceJSON(out, wall)
 		for range 2 { // with what it remembers, too
 			if err := v.event(e); err != nil {
 				t.Fatal(err)
@@ -113,14 +132,15 @@ func discardOutput(t testing.TB) *output {
 
 // What prints an event allocates nothing: at hundreds of thousands a second the garbage would cost more.
 func TestTraceViewsDoNotAllocate(t *testing.T) {
-	m := &tracer.Marker{Provider: "http", Name: "request", Fields: []tracer.Field{
+	m := &event.Point{Provider: "http", Name: "request", Fields: []event.Field{
 		{Name: "path", Kind: event.String}, {Name: "attempt", Kind: event.Int}, {Name: "at", Kind: event.Pointer}, {Name: "ratio", Kind: event.Float64},
 	}}
-	e := &tracer.Event{Time: time.Unix(1e9, 5), Comm: "server", PID: 1, TID: 2, Goroutine: 3, Marker: m, Values: []tracer.Value{
-		{Text: []byte("/a path that is longer than thirty-two bytes"), Len: 44}, {Bits: 5}, {Bits: 0xc000}, {Bits: math.Float64bits(0.25)},
+	e := &event.Event{Time: 5, Comm: "server", PID: 1, TID: 2, Goroutine: 3, Point: m, Values: []event.Value{
+		event.Text(event.String, []byte("/a path that is longer than thirty-two bytes"), 44), event.Number(event.Int, 5),
+		event.Number(event.Pointer, 0xc000), event.Number(event.Float64, math.Float64bits(0.25)),
 	}}
 	out := discardOutput(t)
-	for name, v := range map[string]traceView{"text": newTraceText(out, nil), "json": newTraceJSON(out)} {
+	for name, v := range map[string]traceView{"text": newTraceText(out, wallTest(1e18), nil), "json": newTraceJSON(out, wallTest(1e18))} {
 		if n := testing.AllocsPerRun(1000, func() { v.event(e) }); n > 0.5 { // a timer now and then
 			t.Errorf("%s: %v allocations an event", name, n)
 		}
@@ -128,15 +148,15 @@ func TestTraceViewsDoNotAllocate(t *testing.T) {
 }
 
 func BenchmarkTraceViews(b *testing.B) {
-	m := &tracer.Marker{Provider: "bench", Name: "hit", Fields: []tracer.Field{{Name: "n", Kind: event.Int}, {Name: "at", Kind: event.Uintptr, Verb: "%p"}}}
-	e := &tracer.Event{Time: time.Unix(1e9, 5), Comm: "target", PID: 1, TID: 2, Goroutine: 3, Marker: m, Values: []tracer.Value{{Bits: 123456}, {}}}
+	m := &event.Point{Provider: "bench", Name: "hit", Fields: []event.Field{{Name: "n", Kind: event.Int}, {Name: "at", Kind: event.Uintptr, Verb: "%p"}}}
+	e := &event.Event{Time: 5, Comm: "target", PID: 1, TID: 2, Goroutine: 3, Point: m, Values: []event.Value{event.Number(event.Int, 123456), event.Number(event.Uintptr, 0)}}
 	out := discardOutput(b)
-	for name, v := range map[string]traceView{"text": newTraceText(out, nil), "json": newTraceJSON(out)} {
+	for name, v := range map[string]traceView{"text": newTraceText(out, wallTest(1e18), nil), "json": newTraceJSON(out, wallTest(1e18))} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				e.Time = e.Time.Add(time.Microsecond)
-				e.Values[0].Bits++
+				e.Time += time.Microsecond
+				e.Values[0] = event.Number(event.Int, e.Values[0].Bits()+1)
 				v.event(e)
 			}
 		})

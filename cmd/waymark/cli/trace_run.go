@@ -7,12 +7,13 @@ import (
 	"io"
 	"time"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
 // traceView prints events.
 type traceView interface {
-	event(*tracer.Event) error
+	event(*event.Event) error
 	summary(*traceSummary) error
 }
 
@@ -40,9 +41,9 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) er
 			return events, nil
 		},
 		show: func(s *session, out *output, ends <-chan end) (end, error) {
-			var view traceView = newTraceText(out, s.markers)
+			var view traceView = newTraceText(out, events.Clock(), markerPoints(s.markers))
 			if o.json {
-				view = newTraceJSON(out)
+				view = newTraceJSON(out, events.Clock())
 			}
 			sum, err := s.follow(events, view, o.count, ends)
 			if n, e := events.Filtered(); o.where != "" && e == nil {
@@ -62,6 +63,15 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) er
 			return sum.end, err
 		},
 	})
+}
+
+// markerPoints returns the points of markers.
+func markerPoints(markers []*tracer.Marker) []*event.Point {
+	points := make([]*event.Point, len(markers))
+	for i, m := range markers {
+		points[i] = &m.Point
+	}
+	return points
 }
 
 // follow prints events until limit of them are (0 for no limit) or the session ends, and says how
@@ -95,7 +105,7 @@ func (s *session) printEvents(events *tracer.Tracer, view traceView, limit uint6
 		case <-s.over:
 		}
 	}()
-	var e tracer.Event
+	var e event.Event
 	for limit == 0 || sum.events < limit {
 		err := events.Read(context.Background(), &e)
 		if errors.Is(err, io.EOF) {

@@ -6,50 +6,52 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 )
 
 // traceText prints events for people. Columns grow with what they have seen. Events come by the hundred thousand
 // a second, so what one has in common with the one before, or with others of its marker, is made into text once.
 type traceText struct {
-	out                    *output
-	style                  style
-	process, thread, names int // widths
-	line                   []byte
+	out                      *output
+	style                    style
+	processes, thread, names int // widths
+	line                     []byte
 
+	wall    source.Clock
 	clock   clockText
-	source  processText
-	markers map[*tracer.Marker]*markerText
+	process processText
+	markers map[*event.Point]*markerText
 }
 
 // maxNameColumn bounds the column of names: one long name does not push all fields away.
 const maxNameColumn = 32
 
-func newTraceText(out *output, markers []*tracer.Marker) *traceText {
+func newTraceText(out *output, wall source.Clock, points []*event.Point) *traceText {
 	v := &traceText{
-		out: out, style: styleFor(out.to), process: 12, thread: 4,
-		clock: clockText{layout: "15:04:05.", digits: 6}, markers: map[*tracer.Marker]*markerText{},
+		out: out, style: styleFor(out.to), processes: 12, thread: 4,
+		wall: wall, clock: clockText{layout: "15:04:05.", digits: 6}, markers: map[*event.Point]*markerText{},
 	}
-	for _, m := range markers {
-		v.names = max(v.names, min(utf8.RuneCountInString(label(m.FullName())), maxNameColumn))
+	for _, p := range points {
+		v.names = max(v.names, min(utf8.RuneCountInString(label(p.FullName())), maxNameColumn))
 	}
 	return v
 }
 
-func (v *traceText) event(e *tracer.Event) error {
-	return v.print(e, func(b []byte, i int) []byte { return appendValue(b, &e.Marker.Fields[i], &e.Values[i]) })
+func (v *traceText) event(e *event.Event) error {
+	return v.print(e, func(b []byte, i int) []byte { return e.Point.Fields[i].AppendText(b, &e.Values[i]) })
 }
 
 // print prints a line; value appends the value of a field.
-func (v *traceText) print(e *tracer.Event, value func(b []byte, i int) []byte) error {
-	v.source.set(e)
-	v.process = max(v.process, v.source.width)
+func (v *traceText) print(e *event.Event, value func(b []byte, i int) []byte) error {
+	v.process.set(e)
+	v.processes = max(v.processes, v.process.width)
 
 	b := v.style.begin(v.line[:0], dimOn)
-	b = v.clock.append(b, e.Time.Local())
+	b = v.clock.append(b, v.wall.Wall(e.Time).Local())
 	b = append(b, "  "...)
-	b = append(b, v.source.text...)
-	b = appendBlanks(b, v.process-v.source.width)
+	b = append(b, v.process.text...)
+	b = appendBlanks(b, v.processes-v.process.width)
 	b = v.style.end(b)
 
 	b = append(b, "  "...)
@@ -63,7 +65,7 @@ func (v *traceText) print(e *tracer.Event, value func(b []byte, i int) []byte) e
 	b = appendBlanks(b, v.thread-(len(b)-at))
 	b = append(b, "  "...)
 
-	m := v.marker(e.Marker)
+	m := v.marker(e.Point)
 	b = append(b, m.name...)
 	if len(e.Values) > 0 {
 		b = appendBlanks(b, v.names-m.width)
@@ -88,15 +90,15 @@ type processText struct {
 	width    int
 }
 
-func (p *processText) set(e *tracer.Event) {
-	if p.text != nil && p.comm == e.Comm && p.pid == e.PID && p.own == e.OwnPID {
+func (p *processText) set(e *event.Event) {
+	if p.text != nil && p.comm == e.Comm && p.pid == e.PID && p.own == e.NSPID {
 		return
 	}
-	p.comm, p.pid, p.own = e.Comm, e.PID, e.OwnPID
+	p.comm, p.pid, p.own = e.Comm, e.PID, e.NSPID
 	b := append(append(p.text[:0], label(e.Comm)...), '[')
 	b = strconv.AppendInt(b, int64(e.PID), 10)
-	if e.OwnPID != 0 {
-		b = strconv.AppendInt(append(b, '/'), int64(e.OwnPID), 10)
+	if e.NSPID != 0 {
+		b = strconv.AppendInt(append(b, '/'), int64(e.NSPID), 10)
 	}
 	p.text = append(b, ']')
 	p.width = utf8.RuneCount(p.text)
@@ -109,16 +111,16 @@ type markerText struct {
 	fields []string // what precedes their values
 }
 
-func (v *traceText) marker(m *tracer.Marker) *markerText {
-	if t := v.markers[m]; t != nil {
+func (v *traceText) marker(p *event.Point) *markerText {
+	if t := v.markers[p]; t != nil {
 		return t
 	}
-	name := label(m.FullName())
+	name := label(p.FullName())
 	t := &markerText{name: v.style.bold(name), width: utf8.RuneCountInString(name)}
-	for i := range m.Fields {
-		t.fields = append(t.fields, "  "[min(i, 1):]+label(m.Fields[i].Name)+"=")
+	for i := range p.Fields {
+		t.fields = append(t.fields, "  "[min(i, 1):]+label(p.Fields[i].Name)+"=")
 	}
-	v.markers[m] = t
+	v.markers[p] = t
 	return t
 }
 

@@ -72,17 +72,13 @@ func (a arity) Reference() string {
 	return ""
 }
 
+// MayBeText returns whether an argument has the size of a Text, which the compiler knows.
+func (a arity) MayBeText() string {
+	return strings.ReplaceAll(a.list("unsafe.Sizeof(v) == textSize"), ",", " ||")
+}
+
 // Fields returns the members of the record's struct.
 func (a arity) Fields() string { return strings.ReplaceAll(a.list("v T"), ",", ";") }
-
-// Each returns a statement for every argument, with its number for i and its name for v.
-func (a arity) Each(statement string) string {
-	lines := make([]string, a.N)
-	for i := range lines {
-		lines[i] = strings.NewReplacer("(i,", fmt.Sprintf("(%d,", i), ".v)", "."+string(rune('a'+i))+")").Replace(statement)
-	}
-	return strings.Join(lines, "\n\t")
-}
 
 // Comma returns ", " before anything that follows other arguments.
 func (a arity) Comma() string {

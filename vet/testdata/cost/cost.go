@@ -13,6 +13,8 @@ import (
 
 type label string
 
+func (l label) String() string { return string(l) + "!" }
+
 type request struct {
 	path  string
 	body  []byte
@@ -32,6 +34,7 @@ var (
 	bits   = marker.New1[uint64]("cost:bits", "bits %x")
 	truth  = marker.New1[bool]("cost:truth", "is %t")
 	pair   = marker.New2[string, int]("cost:pair", "text %s n %d")
+	styled = marker.New1[marker.Text[label]]("cost:styled", "text %s")
 	at     = marker.New1[unsafe.Pointer]("cost:at", "at %p")
 )
 
@@ -45,6 +48,7 @@ func free(r *request, i int, f float64, any any, b []byte, s string) {
 	text.Mark(any.(string))
 	truth.Mark(string(b) == s || any == nil && i < 3)
 	named.Mark(label(s))
+	styled.Mark(marker.TextOf(label(s)))
 	raw.Mark(b[:i])
 	raw.Mark(nil)
 	number.Mark(len(s) + cap(b)*2 - int(f))
@@ -56,7 +60,8 @@ func free(r *request, i int, f float64, any any, b []byte, s string) {
 }
 
 func costly(r *request, i int, b []byte, s string, m map[string]int, c fmt.Stringer) {
-	text.Mark(fmt.Sprint(i)) // want `calling fmt.Sprint costs something while text is not armed too; guard it: if text.Enabled\(\) { … }`
+	styled.Mark(marker.TextOf(label(strconv.Itoa(i)))) // want `calling strconv.Itoa costs something while styled is not armed too`
+	text.Mark(fmt.Sprint(i))                           // want `calling fmt.Sprint costs something while text is not armed too; guard it: if text.Enabled\(\) { … }`
 
 	text.Mark(s + r.path)  // want `concatenating strings costs`
 	text.Mark(string(b))   // want `converting b to string costs`

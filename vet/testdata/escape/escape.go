@@ -16,9 +16,12 @@ type point struct {
 
 type blob []byte
 
+func (b blob) String() string { return string(b) }
+
 var (
 	raw     = marker.New1[[]byte]("escape:raw", "raw %x")
 	named   = marker.New1[blob]("escape:named", "raw %x")
+	styled  = marker.New1[marker.Text[blob]]("escape:styled", "raw %s")
 	at      = marker.New1[unsafe.Pointer]("escape:at", "at %p")
 	address = marker.New1[uintptr]("escape:address", "at %x")
 )
@@ -31,6 +34,7 @@ func local(p *point, given point, b []byte) {
 	raw.Mark(buf[:])                                // want `buf\[:\] makes the local variable buf escape to the heap, armed or not; write if raw.Enabled\(\) { … } and pass bytes.Clone of it, or another copy, there`
 	raw.Mark(buf[1:8][:2])                          // want `local variable buf`
 	named.Mark(blob(v.buf[:3]))                     // want `local variable v escape`
+	styled.Mark(marker.TextOf(blob(buf[:])))        // want `local variable buf`
 	named.Mark(given.buf[:3])                       // want `local variable given`
 	at.Mark(unsafe.Pointer(&v))                     // want `local variable v escape .* and pass a copy of it made there`
 	at.Mark(unsafe.Pointer(&v.y))                   // want `local variable v`

@@ -10,9 +10,12 @@ import (
 
 type (
 	status int
+	state  int
 	blob   []byte
 	delay  time.Duration
 )
+
+func (state) String() string { return "state" }
 
 const words = "path %s " + "attempt %d"
 
@@ -20,6 +23,8 @@ var (
 	fine     = marker.New2[string, int]("format:fine", words)
 	none     = marker.New0("format:none", "")
 	all      = marker.New8[status, blob, bool, float32, uintptr, unsafe.Pointer, rune, []byte]("format:all", "a %d b %x c %t d %g e %x f %p g %c h %s")
+	texts    = marker.New3[marker.Text[state], marker.Text[state], time.Duration]("format:texts", "from %s to %v in %s")
+	asNumber = marker.New1[marker.Text[state]]("format:as_number", "state %d") // want `%d cannot print field state, which is string; try %s`
 	took     = marker.New3[time.Duration, time.Duration, delay]("format:took", "took %s limit %d delay %d")
 	delayed  = marker.New1[delay]("format:delayed", "delay %s")           // want `%s cannot print field delay, which is int64; try %d`
 	quoted   = marker.New1[time.Duration]("format:quoted", "took %q")     // want `%q cannot print field took, which is time.Duration; try %s`

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 	"unsafe"
 
@@ -22,7 +23,12 @@ type (
 	status int32
 	label  string
 	blob   []byte
+	phase  int8
+	quoted string
 )
+
+func (p phase) String() string  { return "phase " + strconv.Itoa(int(p)) }
+func (q quoted) String() string { return strconv.Quote(string(q)) }
 
 var (
 	none    = marker.New0("kinds:none", "")
@@ -34,6 +40,7 @@ var (
 	address = marker.New2[uintptr, unsafe.Pointer]("kinds:address", "u %x p %p")
 	eight   = marker.New8[string, status, bool, float64, uint8, int16, []byte, unsafe.Pointer]("kinds:eight",
 		"s %s n %d yes %t f %g u %u h %d raw %x p %p")
+	strung  = marker.New3[marker.Text[phase], int, marker.Text[quoted]]("kinds:strung", "phase %s n %d quoted %v")
 	unnamed = marker.New1[int]("unnamed_provider", "value %d")
 )
 
@@ -47,6 +54,7 @@ func pass(i int) {
 	named.Mark(-5, "label", blob("blob"))
 	address.Mark(0x1000, unsafe.Pointer(nil))
 	eight.Mark("/x", status(-5-i), i%2 == 1, 2.5, 250, -3, []byte("abc"), nil)
+	strung.Mark(marker.TextOf(phase(-7)), i, marker.TextOf(quoted("word")))
 	if unnamed.Enabled() {
 		unnamed.Mark(i)
 	}
