@@ -57,6 +57,7 @@ func TestGarbage(t *testing.T) {
 		{strings.Repeat("[", 60_000) + "\n", ""},
 		{`{"do":"list"}` + "\n", "the first request is hello"},
 		{`{"do":"hello","version":7}` + "\n", "speaks version 2 of the protocol, the client version 7"},
+		{`{"do":"hello","version":1}` + "\n", "rebuild the program with the agent of this waymark and restart it"},
 		{hello + `{"do":"arm","names":["` + strings.Repeat("y", 65_000) + `"]}` + "\n", `"process"`},
 		{hello + `{"do":"conquer"}` + "\n", `there is no request \"conquer\"`},
 		{hello + `{"do":"arm","names":["a b\u0000\u001b[2J"]}` + "\n", `"code":"point"`},

@@ -12,7 +12,7 @@ import (
 // found. How many frames lie in between depends on how the marker is called: a few as a
 // rule, which makes a short look worth trying, and any number behind a probe that panicked.
 func source() uintptr {
-	const toFire = 5 // runtime.Callers, source, mark, and two of the marker's
+	const toFire = 4 // runtime.Callers, source, mark, and one of the marker's
 	var few [3]uintptr
 	if pc := site(few[:runtime.Callers(toFire, few[:])]); pc != 0 {
 		return pc
