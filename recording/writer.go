@@ -46,8 +46,8 @@ type channel interface {
 	stats(*Stats)
 }
 
-// Create begins a trace in a directory, which it makes, or which has to be empty. No options are
-// the zero ones.
+// Create begins a trace in a directory, which it makes, or which has to be empty and of this
+// process's user, as in ctf.Create. No options are the zero ones.
 func Create(dir string, o *Options) (*Writer, error) {
 	if o == nil {
 		o = &Options{}
@@ -106,6 +106,9 @@ func (w *Writer) Flush() error {
 
 // Close writes the rest and ends the trace. No channel may be in use.
 func (w *Writer) Close() error { return w.trace.Close() }
+
+// Discard ends the trace and removes its files, and leaves the directory empty. No channel may be in use.
+func (w *Writer) Discard() error { return w.trace.Discard() }
 
 func (w *Writer) all() []channel {
 	w.mu.Lock()

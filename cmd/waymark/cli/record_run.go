@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event/source"
@@ -79,8 +77,7 @@ func runRecord(ctx context.Context, env *Env, o *recordOptions, sel *selection) 
 // drop ends a recording that never began and removes its trace, which would be in the way of the next attempt.
 func (r *recorder) drop() {
 	r.s.abandon()
-	_ = r.trace.Close()
-	if os.Remove(filepath.Join(r.out, "metadata")) == nil {
+	if r.trace.Discard() == nil {
 		removeEmpty(r.out, r.missing)
 	}
 }
