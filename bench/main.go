@@ -18,9 +18,12 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 func main() {
+	tracer.GuardMain()
 	err := run(os.Args[1:], os.Stdout, os.Stderr)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)

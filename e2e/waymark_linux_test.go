@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 var built struct {
@@ -21,6 +23,7 @@ var built struct {
 }
 
 func TestMain(m *testing.M) {
+	tracer.GuardMain()
 	status := m.Run()
 	if built.path != "" {
 		os.RemoveAll(filepath.Dir(built.path))

@@ -9,7 +9,6 @@
 // assembled in this process. The target does not cooperate, is not stopped, save with Later.Pause,
 // and is not written to, save for its reference counters, which the kernel raises and restores.
 //
-// Count and Trace execute the program that calls them a second time, as a guard that attaches,
-// and detaches when this process ends, however it does. main does not run in it. Init functions
-// may, of packages that Go initializes before this one: they should not start servers.
+// A program that calls GuardMain first in main has a guard: a second process of it that attaches,
+// and detaches when the program ends, also by SIGKILL.
 package tracer

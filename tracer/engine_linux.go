@@ -28,6 +28,8 @@ type kernelEvents struct {
 	comms comms
 }
 
+func guardMain() { bpf.ServeGuard() }
+
 func newEvents(t Target, markers []*Marker, o Options) (events, error) {
 	if t.Engine == EngineAgent {
 		return newAgentEvents(t, markers, o)

@@ -12,6 +12,8 @@ import (
 // errPlatform is what everything returns where there is no kernel engine.
 var errPlatform = fmt.Errorf("tracing on %s: %w", runtime.GOOS, ErrNotSupported)
 
+func guardMain() {}
+
 func find(context.Context, Target) ([]*Marker, error) { return nil, errPlatform }
 
 func findAll(context.Context) ([]Process, error) { return nil, errPlatform }

@@ -184,6 +184,7 @@ const helperEnv = "WAYMARK_TRACER_HELPER"
 const unprivilegedEnv = "WAYMARK_TRACER_UNPRIVILEGED"
 
 func TestMain(m *testing.M) {
+	GuardMain()
 	keepRedZone = false // sdt_tick has its nops of 5 bytes where it has a frame
 	if pid := os.Getenv(helperEnv); pid != "" {
 		helper(pid)

@@ -11,6 +11,11 @@ import (
 	"github.com/waymark-trace/waymark/sdt"
 )
 
+func TestMain(m *testing.M) {
+	ServeGuard()
+	os.Exit(m.Run())
+}
+
 // synthetic returns operands that differ from marker to marker: n arguments of every form.
 func synthetic(marker, n int) []sdt.Operand {
 	regs := []sdt.Reg{sdt.RAX, sdt.RCX, sdt.RDX, sdt.RBX, sdt.RSP, sdt.RBP, sdt.RSI, sdt.RDI, sdt.R8, sdt.R15}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process that starts as a guard never gets further than this.
-func init() { guard.Serve(&owner{}) }
+// ServeGuard makes this process a guard, if it was started to be one, and does not return then.
+func ServeGuard() { guard.Serve(&owner{}) }
 
 // owner makes links and holds them: in a guard, or in this process where it cannot have one.
 // What else a killed tracer would leave behind belongs here, to be taken back by Close.

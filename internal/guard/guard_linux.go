@@ -34,9 +34,16 @@ const (
 	maxStarts = 3
 )
 
-// Start starts a guard. The error says why there cannot be one: /proc is not mounted, a
-// sandbox refuses execve, the program does not get as far as Serve.
+// ErrNotServed means that the program has not called Serve. A second process of it would run the
+// program again instead of being a guard.
+var ErrNotServed = errors.New("the program has not called Serve")
+
+// Start starts a guard. The error is the reason why there cannot be one: the program does not call
+// Serve, /proc is not mounted, a sandbox refuses execve.
 func Start() (*Guard, error) {
+	if !served.Load() {
+		return nil, fmt.Errorf("starting a guard: %w", ErrNotServed)
+	}
 	for n := 1; ; n++ {
 		g, err := launch()
 		if err != nil {

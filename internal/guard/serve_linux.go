@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,9 +34,13 @@ const comm = "waymark-guard"
 // socket is the guard's end, the first descriptor that os/exec adds.
 const socket = 3
 
-// Serve makes this process a guard, if it was started to be one, and does not return then.
-// It is to be called from an init function.
+// served is whether Serve was called: only then is a process that Start starts a guard.
+var served atomic.Bool
+
+// Serve makes this process a guard, if it was started to be one, and does not return then. The
+// program calls it before it does anything else, because Start executes the program again.
 func Serve(w Worker) {
+	served.Store(true)
 	value, ok := os.LookupEnv(variable)
 	if !ok {
 		return

@@ -17,9 +17,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 func TestMain(m *testing.M) {
+	tracer.GuardMain()
 	testscript.Main(m, map[string]func(){
 		"waymark": func() {
 			os.Exit(Main(context.Background(), os.Args[1:], &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
