@@ -215,4 +215,5 @@ func checkEvents(t *testing.T, events []*event.Event, passes int) {
 
 var texts = map[string]string{
 	"texts s": "a text", "texts b": "raw\x00bytes", "named label": "label", "named blob": "blob", "eight s": "/x", "eight raw": "abc",
+	"strung phase": "phase -7", "strung quoted": `"word"`,
 }

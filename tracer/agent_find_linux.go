@@ -53,10 +53,7 @@ func findAgents(ctx context.Context, t Target) (all []*Marker, err error) {
 func agentMarker(p *Point, file *File) *Marker {
 	m := &Marker{Point: event.Point{Format: p.Format}, Typed: true, Tracepoint: p.Kind == wire.Tracepoint, File: file, declared: p.Name}
 	m.Provider, m.Name = splitDeclared(p.Name)
-	for _, f := range p.Fields {
-		_ = f.Kind.UnmarshalText([]byte(f.Type)) // of a named type the events will tell
-		m.Fields = append(m.Fields, f)
-	}
+	m.Fields = append(m.Fields, p.Fields...)
 	return m
 }
 

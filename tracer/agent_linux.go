@@ -111,7 +111,7 @@ func pointOf(p *wire.Point) Point {
 		Probes: p.Probes, Hits: p.Hits, Problem: p.Problem,
 	}
 	for _, f := range p.Fields {
-		out.Fields = append(out.Fields, event.Field{Name: f.Name, Type: f.Type, Verb: f.Verb, Unavailable: f.Unavailable})
+		out.Fields = append(out.Fields, event.Field{Name: f.Name, Type: f.Type, Kind: f.Kind, Verb: f.Verb, Unavailable: f.Unavailable})
 	}
 	return out
 }

@@ -61,6 +61,7 @@ func wantKinds(i int) []string {
 		`kinds:named status=-5 label="label"/5 blob="blob"/4`,
 		"kinds:address u=4096 p=0",
 		fmt.Sprintf(`kinds:eight s="/x"/2 n=%d yes=%d f=2.5 u=250 h=-3 raw="abc"/3 p=0`, -5-i, i%2),
+		fmt.Sprintf(`kinds:strung phase="phase -7"/8 n=%d quoted="\"word\""/6`, i),
 	}
 }
 

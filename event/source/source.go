@@ -39,6 +39,16 @@ type Source interface {
 	Clock() Clock
 }
 
+// Stopper is a live Source that can be told to collect no more. Any goroutine may call its methods,
+// except that Read is for one at a time.
+type Stopper interface {
+	Source
+
+	// Stop ends collecting. Read returns the events that were collected before, then io.EOF.
+	// Further calls do nothing.
+	Stop() error
+}
+
 // Loss is how many events were lost in one place for one reason. None has a Count of 0.
 type Loss struct {
 	Stream string // a name of the part of the source that lost them: an engine, a process or a file
