@@ -7,10 +7,10 @@ import (
 
 var errNotAligned = errors.New("stream of a class that is not aligned")
 
-// Room returns memory for the next events of a stream of an AlignedStreamClass, the first of which
-// has this time and size bytes or more: at least size bytes, in the packet that is being collected.
-// If that packet is too full, or its last event too long ago, it is written first. The memory is
-// valid until another method is called, and holds nothing that counts until Commit.
+// Room returns memory for the next events of a stream of an AlignedStreamClass: at least size bytes
+// in the open packet. time is that of the first event. If the packet is too full, or its last event
+// is too old, Room writes it and begins another one. The memory is valid until the next method
+// call. Its content becomes part of the packet at Commit.
 func (s *StreamWriter) Room(time uint64, size int) ([]byte, error) {
 	switch {
 	case !s.class.aligned:

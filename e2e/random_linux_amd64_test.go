@@ -30,9 +30,9 @@ var (
 	randomVerbose  = flag.Bool("wrong", false, "print each variable with a wrong value, and each marker with wrong hits")
 )
 
-// TestRandomPrograms compares the values that the debugging information of random programs has at their markers
-// with those that the same programs print without optimization. Without optimization none is
-// wrong. With it, values are as good as the compiler's debugging information:
+// TestRandomPrograms compares the values that the debugging information of random programs has at
+// their markers with those that the same programs print without optimization. Without optimization
+// none is wrong. With it, values are as good as the compiler's debugging information:
 //
 //	go test ./e2e -run TestRandomPrograms -v -programs 500 -seed 1001
 func TestRandomPrograms(t *testing.T) {
@@ -74,14 +74,14 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// randomTally is what there is of some builds.
+// randomTally counts the results of several builds.
 type randomTally struct {
 	right, wrong, missing int // values
-	sound, unsound        int // variables at places, of which all values are right or some are wrong
-	counted, miscounted   int // markers that all have a place, by whether they are passed as often as they should
+	sound, unsound        int // variables at places: all values right, or some wrong
+	counted, miscounted   int // markers with places everywhere: right or wrong number of hits
 }
 
-// randomBuild is a program, and what it prints.
+// randomBuild is a program and its output.
 type randomBuild struct {
 	dir, include string
 	cplusplus    bool
@@ -239,7 +239,8 @@ func (p *randomBuild) same(build string, h *randomHit, truth []string, sum *rand
 	}
 }
 
-// randomPlaces returns the places of a file's markers by address, and the markers that are refused at some.
+// randomPlaces returns the places of a file's markers by address, and the markers that are refused
+// at some.
 func randomPlaces(file string) (at map[uint64][]*randomPlace, refused map[string]bool, err error) {
 	image, err := elffile.Open(file)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// randomProgram writes a program in C, or in C++, whose functions have loops, conditions, calls and
-// recursion, and simple markers of the variables in scope. With -DPRINT it prints the values
-// of the variables at each marker in place of having the marker.
+// randomProgram returns a program in C or C++. Its functions have loops, conditions, calls and
+// recursion, and simple markers for the variables in scope. With -DPRINT it prints the values of
+// the variables in place of each marker.
 func randomProgram(seed uint64, cplusplus bool) string {
 	w := &programWriter{Rand: rand.New(rand.NewPCG(seed, 17)), cplusplus: cplusplus}
 	w.WriteString(programHead)
@@ -183,7 +183,7 @@ func (w *programWriter) call(i int, value func() string) string {
 	return fmt.Sprintf("%s(%s)", f.name, strings.Join(args, ", "))
 }
 
-// value is a variable, a number, or what the compiler cannot know.
+// value returns a variable, a number, or an expression unknown to the compiler.
 func (w *programWriter) value() string {
 	switch n := w.IntN(10); {
 	case n < 6 && len(w.scope) > 0:
@@ -385,7 +385,7 @@ func (w *programWriter) assign() {
 	}
 }
 
-// loop writes one of the loops that C has. What counts is assigned by nothing else.
+// loop writes one of the loops of C. Only the loop assigns its counter.
 func (w *programWriter) loop() {
 	i := programVariable{name: w.name(), kind: w.pick("int", "int", "int", "long", "unsigned", "short"), fixed: true}
 	bound := w.pick("%d", "(int)(words[%d] & 3)", "4", "3")

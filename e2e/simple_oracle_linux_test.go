@@ -34,8 +34,8 @@ var permitted = []string{
 	"an address in the stack for a variable",           // gdb prints that
 }
 
-// misdescribed are the markers of functions whose debugging information is wrong: their values are right, or the
-// same as the debugger reads.
+// misdescribed are the markers of functions with wrong debugging information. Their values are
+// right, or the same as the debugger's.
 var misdescribed = map[string]bool{
 	"c:recurse": true, "c:seventh": true, "c:factorial": true, "c:digits": true, // gcc: parameters of a recursion that became a loop
 	"c:nested": true, // clang: an assignment after the marker, without location views
@@ -61,8 +61,9 @@ func (o *oracle) String() string {
 }
 
 // The value oracle. The values that waymark's events have are those that the program has without
-// optimization, as gdb says, pass for pass: whatever the compiler did, a value is right or not there. And
-// where gdb has a right value at the same address, waymark has it too, but for what is permitted.
+// optimization, as gdb says, pass for pass: whatever the compiler did, a value is right or not
+// there. And where gdb has a right value at the same address, waymark has it too, but for what is
+// permitted.
 func TestSimpleValues(t *testing.T) {
 	peer.Root(t)
 	peer.Need(t, "gdb", "gcc", "g++", "clang", "clang++")

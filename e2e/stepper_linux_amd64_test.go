@@ -10,8 +10,8 @@ import (
 	"github.com/waymark-trace/waymark/internal/fetch"
 )
 
-// stopper runs a program and stops it at some addresses, as a debugger does: it sees what a
-// probe sees, and needs no privilege.
+// stopper runs a program and stops it at some addresses, as a debugger does. It reads the same
+// registers and memory as a probe, and needs no privilege.
 type stopper struct {
 	pid  int
 	regs syscall.PtraceRegs

@@ -15,10 +15,10 @@ type kind struct {
 	class *ctf.EventClass
 	forms []form
 	point *event.Point
-	key   string // what its forms are in Channel.kinds
+	key   string // its forms, encoded as a key of Channel.kinds
 }
 
-// form is how a value is written: its kind, and what is the matter with it.
+// form is the encoding of a value: its kind and its matter.
 type form struct {
 	kind   event.Kind
 	matter matter
@@ -99,8 +99,8 @@ func (c *Channel) kind(e *event.Event) (*kind, error) {
 	return k, nil
 }
 
-// description is what the types of CTF do not say of a kind of events: an entry of the environment, as JSON, whose
-// name is that of describedAs.
+// description is what the types of CTF do not say of a kind of events: an entry of the environment,
+// as JSON, whose name is that of describedAs.
 type description struct {
 	Format string             `json:"format,omitempty"`
 	Fields []fieldDescription `json:"fields"`

@@ -10,8 +10,9 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// plan is how the packed events of a marker are written: the values before the first text, or reason why there is no
-// value, are copied at once, as they lie, and what follows one by one, as texts have no fixed size.
+// plan is how the packed events of a marker are written: the values before the first text, or
+// reason why there is no value, are copied at once, as they lie, and what follows one by one, as
+// texts have no fixed size.
 type plan struct {
 	marker *tracer.Marker
 	prefix int             // bytes that are copied at once
@@ -80,8 +81,8 @@ func (c *PackedChannel) plan(m *tracer.Marker) (*plan, error) {
 // isMissing reports whether no event has a value for the field.
 func isMissing(f *event.Field) bool { return f.Kind == event.Invalid || f.Unavailable != "" }
 
-// alignmentFor returns the smallest alignment, in bytes, that brings a field which follows end bytes to offset; 0 when
-// there is none that an event has.
+// alignmentFor returns the smallest alignment, in bytes, that brings a field which follows end
+// bytes to offset; 0 when there is none that an event has.
 func alignmentFor(end, offset int) int {
 	for align := 1; align <= 8; align *= 2 {
 		if (end+align-1)&^(align-1) == offset {
@@ -91,7 +92,8 @@ func alignmentFor(end, offset int) int {
 	return 0
 }
 
-// measure reads the texts of an event, which are behind its arguments, and returns how many bytes its payload takes.
+// measure reads the texts of an event, which follow its arguments, and returns the size of its
+// payload.
 func (p *plan) measure(args, behind []byte) (size int, err error) {
 	p.texts, p.key = p.texts[:0], p.key[:0]
 	size = p.prefix
@@ -220,7 +222,8 @@ func (c *PackedChannel) newKind(p *plan) (*ctf.EventClass, error) {
 	return class, describe(c.trace, class, &p.marker.Point, forms)
 }
 
-// placed returns a number's type for one of so many bytes at such an alignment, as this machine has it.
+// placed returns a number's type for one of so many bytes at such an alignment, as this machine has
+// it.
 func placed(t ctf.Type, size, align int) ctf.Type {
 	switch t := t.(type) {
 	case *ctf.Integer:

@@ -55,8 +55,8 @@ func (t *symbolTable) loadFrom(im *elffile.Image, kind elf.SectionType) error {
 	return nil
 }
 
-// nameOf returns a defined symbol's name, without its version; nil for one that is not a place in
-// memory or whose name is longer than any wanted.
+// nameOf returns the name of a defined symbol without its version. It returns nil if the symbol is
+// not a location in memory, or if its name is longer than any wanted one.
 func (t *symbolTable) nameOf(s *elffile.Symbol) []byte {
 	switch s.Type {
 	case elf.STT_NOTYPE, elf.STT_OBJECT, elf.STT_FUNC, elf.STT_COMMON:

@@ -38,8 +38,8 @@ func (a *agentEvents) batches(ctx context.Context, fn func(*Batch)) error {
 	}
 }
 
-// batchesOnce goes once over all rings. It returns what part of one had filled at most, and whether
-// one has more.
+// batchesOnce reads each ring once. It returns the largest filled share of a ring, and whether a
+// ring has more.
 func (a *agentEvents) batchesOnce(fn func(*Batch)) (filled float64, more bool, err error) {
 	for _, s := range a.sessions {
 		if s.broken == nil {
@@ -62,7 +62,7 @@ func (a *agentEvents) batchesOnce(fn func(*Batch)) (filled float64, more bool, e
 	return filled, more, err
 }
 
-// batch hands over the events of one ring, about maxBatch at most, and gives back their space.
+// batch delivers the events of one ring, about maxBatch at most, and frees their space.
 func (a *agentEvents) batch(s *agentSession, ring int, fn func(*Batch)) (taken int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,7 +78,7 @@ func (a *agentEvents) batch(s *agentSession, ring int, fn func(*Batch)) (taken i
 	return maxBatch - b.left, s.Consume(ring)
 }
 
-// nextRun makes run the next events of a ring; false means that there are none for now.
+// nextRun sets run to the next events of a ring. It returns false if there are none yet.
 func (s *ringSource) nextRun(run *Run, i int) (bool, error) {
 	if s.over != nil && s.over[i] {
 		return false, nil

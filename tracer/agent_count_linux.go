@@ -130,11 +130,11 @@ type agentKeys struct {
 	limit int
 	all   []*Marker
 
-	points map[*event.Point]int // the index in all of the marker that a point of events is, -1 for none
+	points map[*event.Point]int // by point of events, the index of its marker in all, -1 for none
 	known  map[string]int       // by marker and key, the index in seen
 	key    []byte               // of known
 	seen   [][]KeyCount         // by marker
-	fields [][]event.Field      // by marker, what the values of its keys are
+	fields [][]event.Field      // by marker, the fields of its keys
 	n      int
 }
 
@@ -184,14 +184,14 @@ func (k *agentKeys) add(e *event.Event) {
 			key.Values = append(key.Values, v)
 		}
 		at = len(k.seen[m])
-		k.fields[m] = of.keyFields(k.by) // now their kinds are known
+		k.fields[m] = of.keyFields(k.by) // their kinds are known only now
 		k.known[string(k.key)] = at
 		k.seen[m] = append(k.seen[m], KeyCount{Key: key})
 	}
 	k.seen[m][at].Count++
 }
 
-// reason returns why no event has a value of a name, nil when some may.
+// reason returns the reason why no event has a value with a name, or nil if events may have one.
 func (m *Marker) reason(name string) error {
 	f, _ := m.keyField(name)
 	return f.Unavailable.Err()

@@ -28,7 +28,7 @@ type agentEvents struct {
 	closed bool
 	ready  []*event.Event // in order
 	rest   []*event.Event // read, but others may come before them
-	err    error          // to be returned behind what is ready
+	err    error          // to be returned after ready
 }
 
 func newAgentEvents(t Target, markers []*Marker, o Options) (*agentEvents, error) {
@@ -211,7 +211,7 @@ func (a *agentEvents) points() (all []*event.Point) {
 	return all
 }
 
-// Wall converts by the clock of the first program; all programs share CLOCK_MONOTONIC.
+// Wall uses the clock of the first program, because all programs share CLOCK_MONOTONIC.
 func (a *agentEvents) Wall(t time.Duration) time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()

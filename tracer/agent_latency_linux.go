@@ -28,7 +28,8 @@ func newAgentPairs(t Target, begin, end []*Marker, o *LatencyOptions, d Options)
 	})
 	switch {
 	case o.Where != "":
-		// A begin of which it does not hold ends what was open with its key; the agent would keep it to itself.
+		// A begin of which it does not hold ends what was open with its key; the agent would keep
+		// it to itself.
 		return nil, fmt.Errorf("a condition on what begins pairs: %w", ErrNotByAgent)
 	case p.joined.begin == "tid" || p.joined.end == "tid":
 		return nil, fmt.Errorf("joining pairs by thread: %w", ErrNotByAgent)
@@ -41,7 +42,8 @@ func newAgentPairs(t Target, begin, end []*Marker, o *LatencyOptions, d Options)
 	return p, nil
 }
 
-// among returns which points are those of some markers: an agent describes the points of its events anew.
+// among returns a function that reports whether a point belongs to one of the markers. An agent
+// describes the points of its events again, so they are compared by name.
 func among(some []*Marker) func(*event.Point) bool {
 	return func(p *event.Point) bool {
 		return slices.ContainsFunc(some, func(m *Marker) bool { return m.declared == p.FullName() })
@@ -60,7 +62,7 @@ func (p *agentPairs) skipped() []*SiteError           { return nil }
 func (p *agentPairs) ended() <-chan struct{}          { return nil }
 func (p *agentPairs) Close() error                    { return p.fold.close() }
 
-// read returns lost events, too, of which it is not known which pairs they belong to.
+// read also returns the lost events. The pairs to which these belong are unknown.
 func (p *agentPairs) read() (*Latencies, error) {
 	var got Latencies
 	err := p.fold.look(func() {

@@ -26,8 +26,8 @@ type plan struct {
 	skipped []*SiteError
 }
 
-// prepare checks the target and opens the markers' files. One that cannot be opened, or is no longer what
-// Find saw, is left out. The index of a site is that of its marker.
+// prepare checks the target and opens the markers' files. One that cannot be opened, or is no
+// longer what Find saw, is left out. The index of a site is that of its marker.
 func prepare(t Target, markers []*Marker) (*plan, error) {
 	p := &plan{target: t, markers: markers}
 	if err := p.prepare(); err != nil {
@@ -161,8 +161,8 @@ func (f *File) reopen() (*os.File, error) {
 	return f.open()
 }
 
-// open returns a descriptor of its own of the file that Find read, as long as the file is still at one of the
-// paths that opened it. A file that Find holds is not opened again.
+// open returns a new descriptor of the file that Find read, if the file is still at one of its
+// paths. It duplicates the descriptor that Find holds, or else opens the file again.
 func (f *File) open() (*os.File, error) {
 	var denied error
 	changed := fmt.Errorf("%s %w", f.Path, ErrChanged)

@@ -25,11 +25,11 @@ type runner interface {
 	lostBy(cpu int) (Losses, error)
 }
 
-// Run is consecutive events of a batch. Their values lie in the arguments as they lay in the
-// program's memory, in the byte order of the machine: event.Field.Offset is where. A string or []byte
-// is two numbers of the program's word size there, how many bytes were kept and how many there were;
-// the bytes that were kept follow the arguments, in the order of the fields. Lengths of events have
-// been checked, values have not. A run is valid until the batch's next Run.
+// Run holds consecutive events of a batch. Their arguments are copies of the program's memory, in
+// the byte order of the machine, with each value at its event.Field.Offset. A string or []byte is
+// two words of the program there: its kept and its original length. The kept bytes follow the
+// arguments, in the order of the fields. The lengths of events have been checked, their values have
+// not. A run is valid until the batch's next Run.
 type Run struct {
 	*ring.Run
 	Markers []*Marker // by the number of the event
@@ -45,7 +45,7 @@ type Losses struct {
 // Total returns how many that are.
 func (l Losses) Total() uint64 { return l.Full + l.NoRing + l.Undescribed }
 
-// Run returns the next events, nil when there are none. Events that were not taken come in a later batch.
+// Run returns the next events, or nil if there are none. Events not taken come in a later batch.
 func (b *Batch) Run() *Run {
 	if b.left <= 0 || b.err != nil {
 		return nil
@@ -59,8 +59,8 @@ func (b *Batch) Run() *Run {
 	return &b.run
 }
 
-// Lost returns how many events of this process and CPU are known to be lost, from the beginning up to the end of the run that
-// was returned last.
+// Lost returns the number of events of this process and CPU known to be lost, from the start of
+// tracing to the end of the last run.
 func (b *Batch) Lost() Losses {
 	n, err := b.source.lostBy(b.CPU)
 	if b.err == nil {
@@ -69,9 +69,9 @@ func (b *Batch) Lost() Losses {
 	return n
 }
 
-// Batches calls fn with what agents record, one CPU of one process after another, also with nothing when nothing is new, until
-// all was read after Stop, or there is an error. It takes the place of Next, and only the agent engine has it. A batch is
-// fn's until it returns.
+// Batches calls fn with what agents record, one CPU of one process after another, also with nothing
+// when nothing is new, until all was read after Stop, or there is an error. It takes the place of
+// Next, and only the agent engine has it. A batch is fn's until it returns.
 func (t *Tracer) Batches(ctx context.Context, fn func(*Batch)) error {
 	if e, ok := t.engine.(batcher); ok {
 		return e.batches(ctx, fn)

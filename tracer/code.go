@@ -6,17 +6,18 @@ import (
 	"sync"
 )
 
-// CodeSite is a place in the code of a linked Go program that tests whether a marker is armed. The
-// marker's own site is a stub that all of them call.
+// CodeSite is a location in a linked Go program that tests whether a marker is armed. All CodeSites
+// of a marker call the same stub, which is the marker's own site.
 type CodeSite struct {
 	Address        uint64
 	Function, File string
 	Line           int
-	Call           bool // it calls Mark, which then tests
+	Call           bool // it calls Mark, which makes the test
 	Optimized      bool // link --optimize rewrote it
 }
 
-// Code returns the places that test the marker, as waymark link found them; none for markers of others.
+// Code returns the locations that test the marker, as found by waymark link. It returns none for
+// markers of other emitters.
 func (m *Marker) Code() (all []CodeSite) {
 	for i, r := range m.records {
 		if r == nil || slices.Contains(m.records[:i], r) {
@@ -29,7 +30,7 @@ func (m *Marker) Code() (all []CodeSite) {
 	return all
 }
 
-// functions are those in the symbol table of a file, by address. They are read on the first request.
+// functions are the functions in the symbol table of a file, by address. They are read on request.
 type functions struct {
 	once sync.Once
 	all  []function
@@ -40,8 +41,8 @@ type function struct {
 	begin, size uint64
 }
 
-// FunctionAt returns the name of the function that an address of the file lies in, by its symbol table; ""
-// when that has none, or the file is not the one that Find read.
+// FunctionAt returns the name of the function at an address of the file, from its symbol table. It
+// returns "" if the table has none, or if the file is not the one that Find read.
 func (f *File) FunctionAt(address uint64) string {
 	f.functions.once.Do(func() {
 		f.functions.all = f.readFunctions()

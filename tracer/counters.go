@@ -28,6 +28,6 @@ type CounterState struct {
 // returns. It reads the process's memory, which needs what ptrace needs.
 func Counters(pid int, markers []*Marker) ([]CounterState, error) { return counterStates(pid, markers) }
 
-// Repair gives a counter that was Leaked its initial value back, if process, counter and
+// Repair restores the initial value of a leaked counter, if process, counter and
 // instructions are still what they were then: ErrChanged otherwise. It needs what ptrace needs.
 func (c *CounterState) Repair() error { return repairCounter(c) }

@@ -77,7 +77,8 @@ func (r *reading) keep(text []byte) []byte {
 	return (*r.text)[from:len(*r.text):len(*r.text)]
 }
 
-// values reads the values of an event, each of which may be missing, into a slice that is used again.
+// values reads the values of an event, each of which may be missing, into a slice that is used
+// again.
 func (p *probe) values(raw *bpf.Raw, values []event.Value, r reading) []event.Value {
 	n := len(p.marker.Fields)
 	values = slices.Grow(values[:0], n)[:n]
@@ -133,7 +134,7 @@ func (p *probe) field(raw *bpf.Raw, f *event.Field, text int, r reading) event.V
 	return event.Text(f.Kind, r.keep(kept), int(n))
 }
 
-// operand reads the operand that a field of kind k is.
+// operand reads the operand of a field of kind k.
 func (p *probe) operand(raw *bpf.Raw, k event.Kind, arg Argument) event.Value {
 	ops := p.marker.Sites[p.site].Operands
 	i := arg.Operand - 1

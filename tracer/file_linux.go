@@ -36,7 +36,7 @@ func identityOf(st *unix.Stat_t) identity {
 	return identity{uint64(st.Dev), st.Ino, st.Size, st.Mtim.Nano()}
 }
 
-// identify returns the identity of the file at a path, the zero value for none.
+// identify returns the identity of the file at a path, or the zero value if there is none.
 func identify(path string) identity {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil {
@@ -103,7 +103,8 @@ func byName(i int, executable bool) bool {
 	return i > 0
 }
 
-// readMarkers reads the markers of an open file. shown is its path for people; outline is as in Target.
+// readMarkers reads the markers of an open file. shown is its path for people; outline is as in
+// Target.
 func readMarkers(f *os.File, id identity, shown string, outline bool) (*File, []*Marker, error) {
 	im, err := elffile.FromFile(f, shown)
 	if err != nil {

@@ -86,7 +86,7 @@ type scan struct {
 	byMap map[procfs.File]*scanned
 	// outline is Target.Outline.
 	outline bool
-	// hold keeps the files open that matter. A scan of all processes does not.
+	// hold keeps the selected files open. A scan of all processes does not set it.
 	hold bool
 }
 
@@ -111,7 +111,7 @@ func (s *scan) process(ctx context.Context, pid int) (files []*scanned, errs []e
 	return s.mapped(ctx, pid, st)
 }
 
-// mapped is process for one whose state is known.
+// mapped is process for a process with a known state.
 func (s *scan) mapped(ctx context.Context, pid int, st procfs.Stat) (files []*scanned, errs []error, err error) {
 	maps, err := procfs.Maps(pid)
 	if err != nil {

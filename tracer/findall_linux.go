@@ -22,7 +22,7 @@ func findAll(ctx context.Context) ([]Process, error) {
 			return nil, err
 		}
 		st, err := running(pid)
-		if err != nil { // a kernel thread, which has nothing, or one that has ended
+		if err != nil { // a kernel thread, which maps no files, or a process that has ended
 			continue
 		}
 		p := Process{PID: pid}

@@ -2,8 +2,8 @@ package tracer
 
 import "github.com/waymark-trace/waymark/internal/histogram"
 
-// Histogram counts durations. It knows their sum and maximum exactly, and every other duration within
-// 1.6 %. The zero value is empty. Its methods are for one goroutine at a time.
+// Histogram counts durations. Its sum and maximum are exact, all other durations are within 1.6 %.
+// The zero value is empty. A Histogram must not be used by several goroutines at once.
 type Histogram = histogram.Histogram
 
 // Bucket counts the durations that were at least Low and below High.

@@ -142,7 +142,7 @@ func (t *tracepoints) next(ctx context.Context, e *event.Event, text *[]byte) er
 	return nil
 }
 
-// recordValue reads a field of a record, or the bytes of a field that is located elsewhere.
+// recordValue reads a field of a record, or the bytes to which the field points.
 func recordValue(f *tracefs.RecordField, k event.Kind, record, located []byte, missing bool, texts reading) event.Value {
 	b := record[f.Offset : f.Offset+f.Size]
 	length := f.Size

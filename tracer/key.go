@@ -28,7 +28,7 @@ type KeyCount struct {
 // their whole length.
 const KeyText = source.KeyText
 
-var _ = [1]struct{}{}[source.KeyText-bpf.KeyText] // the kernel cuts as this process does
+var _ = [1]struct{}{}[source.KeyText-bpf.KeyText] // the kernel and this process cut texts alike
 
 // builtin is what every hit has, as fields.
 var builtin = map[string]struct {
@@ -66,7 +66,7 @@ func (m *Marker) keyField(name string) (event.Field, bool) {
 	return event.Field{Name: name}, false
 }
 
-// keyFields returns what the names in Options.By mean for a marker.
+// keyFields returns the fields of a marker named by Options.By.
 func (m *Marker) keyFields(by []string) []event.Field {
 	fields := make([]event.Field, len(by))
 	for i, name := range by {
@@ -75,7 +75,7 @@ func (m *Marker) keyFields(by []string) []event.Field {
 	return fields
 }
 
-// keyArgument returns where the field of a name in Options.By comes from.
+// keyArgument returns the source of the field with a name in Options.By.
 func (m *Marker) keyArgument(name string) Argument {
 	if _, ok := builtin[name]; ok {
 		return Argument{}
@@ -103,7 +103,7 @@ func checkKey(markers []*Marker, by []string) error {
 	return nil
 }
 
-// keyValue reads part i of a key, by that name and of that field, which comes from arg.
+// keyValue reads part i of a key. The part has a name and a field, and the field comes from arg.
 func keyValue(k bpf.RawKey, i int, name string, f *event.Field, arg Argument) event.Value {
 	switch {
 	case k.Absent(i):

@@ -16,9 +16,9 @@ type kernelKeys struct {
 
 	// indexed.mu guards what follows.
 	fields [][]event.Field // by marker
-	known  map[string]int  // by marker and the kernel's key without its index, the index in seen
+	known  map[string]int  // index in seen, by marker and the kernel's key without its index
 	seen   [][]KeyCount    // by marker
-	name   []byte          // of known, which keeps it from being made for each key
+	name   []byte          // a key of known, reused to save allocations
 }
 
 func newKeys(t Target, markers []*Marker, o Options) (counts, error) {

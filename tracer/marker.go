@@ -12,10 +12,10 @@ import (
 
 // Marker is one named marker of one file, with all its sites, or a tracepoint.
 type Marker struct {
-	// Point is its name and what its events carry. The fields of markers of other emitters are
-	// arg1…argN with kinds taken from the operands, unless a catalogue of well-known markers says more.
+	// Point has its name and the fields of its events. The fields of markers of other emitters are
+	// arg1…argN, with kinds taken from the operands, unless a catalogue describes the marker.
 	event.Point
-	// Args are, for each of Fields, where it comes from; nil for markers that pass a record.
+	// Args are the sources of Fields, one for each. They are nil for markers that pass a record.
 	Args []Argument
 	// Typed says that names and types come from waymark's own metadata.
 	Typed bool
@@ -42,20 +42,21 @@ type Marker struct {
 
 // Counters returns the values that the reference counters of the marker's sites have in a process
 // of the target it was found in, 0 for sites without one. The kernel raises a counter by one
-// however many tracers use it; those that raise it themselves, as some do, add one each. It reads the process's memory, for which it needs what ptrace needs.
+// however many tracers use it; those that raise it themselves, as some do, add one each. It reads
+// the process's memory, for which it needs what ptrace needs.
 func (m *Marker) Counters(pid int) ([]uint16, error) { return m.counters(pid) }
 
-// Argument is where the value of a field comes from at the sites of a marker whose operands are read.
+// Argument is the source of a field's value at the sites of a marker with operands.
 type Argument struct {
-	// Operand is the N of argN: which of its site's operands the field is, or which one points to it
-	// when it is text.
+	// Operand is the N of argN: the number of the site's operand that is the field, or that points
+	// to the field's text.
 	Operand int
 
 	length int  // the operand with the length of text, 0 when a NUL ends it
 	given  bool // the field's kind does not come from the operands
 }
 
-// argument returns where field number i comes from, the zero Argument when it is no operand.
+// argument returns the source of field number i, or the zero Argument if it is not an operand.
 func (m *Marker) argument(i int) Argument {
 	if i < 0 || i >= len(m.Args) {
 		return Argument{}
@@ -68,7 +69,8 @@ type File struct {
 	Path    string // as the user should see it
 	BuildID string // hexadecimal, "" for none
 	Go      string // the Go version that built it, "" when not a linked Go program
-	// Optimized is how many sites of its markers, tracepoints and keys waymark link --optimize rewrote.
+	// Optimized is how many sites of its markers, tracepoints and keys waymark link --optimize
+	// rewrote.
 	Optimized int
 	// Problems are what was wrong with the file's notes, each naming its place. The notes
 	// that could be read are still used.
@@ -77,7 +79,7 @@ type File struct {
 	machine elf.Machine
 	id      identity
 	opens   []string // paths that open this very file, even after it was deleted or replaced
-	held    *os.File // the file, nil when it is opened again; closed when nothing refers to it any more
+	held    *os.File // the file, nil if it must be opened again; closed after its last use
 	goid    int      // offset of the goroutine number in the runtime's g, -1 when not known
 
 	functions functions

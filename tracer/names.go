@@ -54,7 +54,7 @@ func (m *Marker) name() {
 	m.Fields, m.Args = fields, from
 }
 
-// text makes a field the text that its operand points to.
+// text changes a field to the String to which its operand points.
 func (a *Argument) text(f *event.Field, length int) {
 	f.Kind, f.Type = event.String, typeName(event.String)
 	a.given, a.length = true, length

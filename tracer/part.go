@@ -56,7 +56,8 @@ func (p *probe) part(i int) (event.Kind, bpf.Part, error) {
 	return f.Kind, part, err
 }
 
-// operandPart is part for a field of kind k that comes from an operand. What this site does not have, others may.
+// operandPart is part for a field of kind k that comes from an operand. Other sites may have an
+// operand that this site lacks.
 func (p *probe) operandPart(k event.Kind, arg Argument) (event.Kind, bpf.Part) {
 	ops := p.marker.Sites[p.site].Operands
 	if arg.Operand > len(ops) {

@@ -19,6 +19,6 @@ func haveCounters() bool {
 	return err == nil
 }
 
-// errNoCounters is the error of sites with a reference counter that the kernel does not raise, so
-// that they would never be hit.
+// errNoCounters reports a site with a reference counter that the kernel cannot raise. Such a site
+// would never be hit.
 var errNoCounters = fmt.Errorf("markers with reference counters need Linux 4.20 or later: %w", ErrNotSupported)

@@ -117,8 +117,8 @@ func TestCounterOfLateMapping(t *testing.T) {
 	l.await("after Close", l.PID(), 0)
 }
 
-// Source 003: several mappings of one page. The kernel raises the counter it finds first once for each
-// mapping of the instruction.
+// Source 003: several mappings of one page. The kernel raises the counter it finds first once for
+// each mapping of the instruction.
 func TestCounterOfManyMappings(t *testing.T) {
 	l := startLate(t)
 	l.open()
@@ -210,7 +210,7 @@ func TestCounterOfVfork(t *testing.T) {
 	}
 }
 
-// After execve the process is what it was, with other memory.
+// After execve the process is the same, with other memory.
 func TestCounterAfterExec(t *testing.T) {
 	l := startLate(t)
 	l.open()

@@ -20,7 +20,7 @@ type ringSource struct {
 	comm    string
 	file    *File
 	markers []*Marker // by the number of their event
-	batch   Batch     // what is handed over
+	batch   Batch     // the batch to deliver
 
 	last time.Duration // when what is of interest ends, 0 for never
 	over []bool        // by ring: it has
@@ -31,8 +31,8 @@ type ringSource struct {
 // maxBatch is how many events of a ring are read before those of others.
 const maxBatch = 4096
 
-// read appends what is there, up to a limit for each ring, and gives back its space. until is the time up to which
-// everything was read; it is later than any event where nothing was left behind.
+// read appends what is there, up to a limit for each ring, and gives back its space. until is the
+// time up to which everything was read; it is later than any event where nothing was left behind.
 func (s *ringSource) read(events []*event.Event) (_ []*event.Event, until time.Duration, err error) {
 	until = 1<<63 - 1
 	if s.over == nil {
@@ -92,9 +92,9 @@ func (s *ringSource) marker(e *ring.Event) *Marker {
 	return s.markers[e.Number]
 }
 
-// points returns the points that were described so far.
+// points returns the points described so far.
 func (s *ringSource) points() (all []*event.Point) {
-	events, _ := s.Events() // a table that cannot be read has none
+	events, _ := s.Events() // an unreadable table has none
 	for _, e := range events {
 		if e.Problem == "" {
 			all = append(all, &s.marker(e).Point)
@@ -123,7 +123,7 @@ func (s *ringSource) counts(lost []uint64, filtered *uint64) ([]uint64, error) {
 	return lost, nil
 }
 
-// losses appends what was lost, by ring and reason.
+// losses appends the numbers of lost events, by ring and reason.
 func (s *ringSource) losses(all []source.Loss) ([]source.Loss, error) {
 	for i := range s.Rings() {
 		of, err := s.lostBy(i)
@@ -162,7 +162,8 @@ func (s *ringSource) lostBy(ring int) (l Losses, err error) {
 	return l, err
 }
 
-// merge sorts events that were read by time, and returns those that none can come before, and the others.
+// merge sorts events that were read by time, and returns those that none can come before, and the
+// others.
 func merge(events []*event.Event, until time.Duration) (ready, rest []*event.Event) {
 	slices.SortStableFunc(events, func(a, b *event.Event) int { return cmp.Compare(a.Time, b.Time) })
 	n, _ := slices.BinarySearchFunc(events, until, func(e *event.Event, t time.Duration) int {

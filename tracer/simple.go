@@ -11,7 +11,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/variable"
 )
 
-// ErrOptimizedOut is the reason for variables that the compiler keeps nowhere at a place.
+// ErrOptimizedOut is the reason for a variable without a location at an address.
 var ErrOptimizedOut error = event.OptimizedOut
 
 // ErrNoVariable says of a name that no variable has it where it is asked for.
@@ -29,7 +29,8 @@ var ErrOutline = errors.New("its places were not asked for")
 // ErrNoPlace says of a simple marker that no instruction stands for it.
 var ErrNoPlace = errors.New("has no place in the code")
 
-// ErrPartlyPlaced says of a simple marker that it has places where it is traced and others where it is not.
+// ErrPartlyPlaced says of a simple marker that it has places where it is traced and others where it
+// is not.
 var ErrPartlyPlaced = errors.New("is not traced at every place")
 
 // Simple is what a marker without an instruction of its own has besides: where its source is, and
@@ -57,7 +58,7 @@ type SimplePlace struct {
 	// Emulated says that the kernel does what the instruction does, where it otherwise executes
 	// it elsewhere with a trap behind it: a hit then costs some ten times more.
 	Emulated bool
-	// Compiler is the source of the variables' values: it wrote where each of them is. "" when it is not known.
+	// Compiler is the compiler that wrote the locations of the variables, "" if unknown.
 	Compiler string
 	// Variables are those of the marker, in its order, and behind them the others in scope.
 	Variables []SimpleVariable
@@ -105,8 +106,8 @@ func withVars(markers []*Marker, vars []string, all bool) ([]*Marker, error) {
 	return out, nil
 }
 
-// fields returns the markers with fields as the options want them, without those that have no place.
-// That there are such is asked for of those that are there from the beginning: with all.
+// fields returns the markers with fields as the options want them, without those that have no
+// place. That there are such is asked for of those that are there from the beginning: with all.
 func (o *Options) fields(markers []*Marker, all bool) ([]*Marker, error) {
 	markers, err := placed(markers, all)
 	if err == nil {
@@ -150,8 +151,8 @@ func (m *Marker) NoPlace() error {
 	return fmt.Errorf("%s %w: the compiler or the linker dropped the code that it was in", m.FullName(), ErrNoPlace)
 }
 
-// PartlyPlaced returns why hits of a marker are missed although it has a site, nil when no place of it is left out.
-// They are not counted as lost: nobody knows how many there are.
+// PartlyPlaced returns why hits of a marker are missed although it has a site, nil when no place of
+// it is left out. They are not counted as lost: nobody knows how many there are.
 func (m *Marker) PartlyPlaced() error {
 	s := m.Simple
 	if s == nil || len(m.Sites) == 0 || len(s.Refused) == 0 {

@@ -79,7 +79,7 @@ func (p *probe) readingPart(i int) (bpf.Part, error) {
 func (p *probe) simplePart(i int) (event.Kind, bpf.Part) {
 	part, err := p.readingPart(i)
 	if err != nil || p.marker.readings[p.site][i].Ended {
-		return event.Invalid, bpf.Part{} // the text of an array ends where nobody looks in the kernel
+		return event.Invalid, bpf.Part{} // the kernel's program does not search an array for the end of its text
 	}
 	return readingKind(p.marker.readings[p.site][i]), part
 }

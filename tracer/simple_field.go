@@ -56,8 +56,8 @@ func (m *Marker) simpleFields(info *debuginfo.File, frames []*variable.Frame, re
 	}
 }
 
-// looked lets go of what was read of the last places that were looked up, n in all, every so often: the
-// kernel maps sixteen pages around each byte.
+// looked lets go of what was read of the last places that were looked up, n in all, every so often:
+// the kernel maps sixteen pages around each byte.
 func looked(info *debuginfo.File, n int) {
 	if n%32 == 0 {
 		info.Release()
@@ -134,7 +134,7 @@ func readingKind(r *variable.Reading) event.Kind {
 	return kindOf(r.Type)
 }
 
-// typeField gives a field the type of what is read.
+// typeField sets the type of a field to that of its variable.
 func typeField(f *event.Field, r *variable.Reading, verb string) {
 	t := r.Type
 	f.Type, f.Verb = t.Name, verb

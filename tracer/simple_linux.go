@@ -21,12 +21,13 @@ import (
 // simpleFile is what an open file says about its simple markers.
 type simpleFile struct {
 	im      *elffile.Image
-	opened  *os.File // of im, when the resolver opened it
+	opened  *os.File // of im, if the resolver opened it
 	file    *File
 	records []simplesection.Record
 	marks   []place.Mark
 	reasons []error // for each mark why it has no place, by who linked it
-	// functions are for each mark what link calls the function that it is in, "" when it did not say.
+	// functions are for each mark what link calls the function that it is in, "" when it did not
+	// say.
 	functions []string
 	info      *debuginfo.File
 	found     []place.Found
@@ -35,7 +36,8 @@ type simpleFile struct {
 }
 
 // simpleMarkers returns the simple markers of an open file. What is wrong with single records, or
-// with the debugging information, is among the file's problems, or the markers'. outline is as in Target.
+// with the debugging information, is among the file's problems, or the markers'. outline is as in
+// Target.
 func simpleMarkers(im *elffile.Image, file *File, outline bool) (markers []*Marker) {
 	s := &simpleFile{im: im, file: file, outline: outline}
 	defer s.close()
@@ -279,7 +281,7 @@ func simpleVariable(v variable.Variable) SimpleVariable {
 	return out
 }
 
-// named notes the functions that a place is in, and their compiler.
+// named sets the functions that contain a probe location, and their compiler.
 func (p *SimplePlace) named(info *debuginfo.File, code *debuginfo.Scope) {
 	if code != nil {
 		p.Compiler = code.Compiler()
@@ -331,12 +333,12 @@ func (s *simpleFile) nameFunctions(markers []*Marker) {
 	}
 }
 
-// resolver reads the files of simple markers again, each of them once.
+// resolver reads each file of simple markers once more.
 type resolver struct{ files map[*File]*simpleFile }
 
 // resolve returns a marker with more fields.
 func (r *resolver) resolve(m *Marker, vars []string, known []error) (*Marker, error) {
-	problems := m.File.Problems // they were reported when the marker was found
+	problems := m.File.Problems // reported when the marker was found
 	defer func() { m.File.Problems = problems }()
 	s, err := r.read(m.File)
 	if err != nil {
@@ -353,7 +355,7 @@ func (r *resolver) resolve(m *Marker, vars []string, known []error) (*Marker, er
 	return again, err
 }
 
-// read returns the records of a file, and their places.
+// read returns the records of a file, and their probe locations.
 func (r *resolver) read(file *File) (*simpleFile, error) {
 	if s := r.files[file]; s != nil {
 		return s, nil

@@ -23,9 +23,9 @@ type Target struct {
 	Path string
 	// Engine says who looks. Find, Count, Trace and Latency must be given the same.
 	Engine Engine
-	// Outline leaves out of simple markers where they are and what their variables are: Sites and Fields
-	// are empty, and ErrOutline is why. It is for lists of them: of a large program, finding these takes a
-	// second, and memory for most of what it has of debugging information.
+	// Outline leaves out of simple markers where they are and what their variables are: Sites and
+	// Fields are empty, and ErrOutline is why. It is for lists of them: of a large program, finding
+	// these takes a second, and memory for most of what it has of debugging information.
 	Outline bool
 	// Command is started by Start and attached before its first instruction.
 	Command []string
@@ -66,13 +66,14 @@ type Options struct {
 	// MaxString is how many bytes of a string or []byte an event carries, 0 for 256, at
 	// most 4096. Longer values are cut and say so.
 	MaxString int
-	// BufferSize is the size in bytes of the buffer between the kernel and this process,
-	// rounded up to a power of two, 0 for 16 MiB, or what Tracer.Buffer says. Events that find it full are counted as lost.
+	// BufferSize is the size in bytes of the buffer between the kernel and this process, rounded up
+	// to a power of two, 0 for 16 MiB, or what Tracer.Buffer says. Events that find it full are
+	// counted as lost.
 	BufferSize int
 	usual      bool // BufferSize is the default
 	// Where says which hits count, by what they carry, as in `attempt > 1 && path ~ "/api/*"`: the
-	// language is docs/filters.md's. The kernel decides it, and a hit of which it does not hold has no
-	// event. "" is every hit. What is wrong with it is a *WhereError.
+	// language is docs/filters.md's. The kernel decides it, and a hit of which it does not hold has
+	// no event. "" is every hit. What is wrong with it is a *WhereError.
 	Where string
 	// Strings are arguments to read as text, of which SDT notes say only that they are numbers: by
 	// the name of a field or as argN. "arg1" points to text that a NUL ends, "arg1:arg2" to text
@@ -81,10 +82,12 @@ type Options struct {
 	Strings []string
 	// Vars are variables to read besides those that simple markers name, or members of them, as
 	// `req.Method` and `cmd->len`. Markers without such a variable are left as they are, and one
-	// that no simple marker has is an error. Events then have markers of their own, with such fields.
+	// that no simple marker has is an error. Events then have markers of their own, with such
+	// fields.
 	Vars []string
-	// OwnPIDs has events say which numbers process and thread have in a PID namespace below that of this
-	// process. It needs BTF, and costs some ten nanoseconds an event, of such a process a hundred.
+	// OwnPIDs has events say which numbers process and thread have in a PID namespace below that of
+	// this process. It needs BTF, and costs some ten nanoseconds an event, of such a process a
+	// hundred.
 	OwnPIDs bool
 	// By breaks counts down: by "pid", "tid", "comm" (the thread's name), "cpu", "goroutine",
 	// and by fields of the markers, by name or as "arg1" and so on. Several are told apart
@@ -103,7 +106,7 @@ type MarkerCount struct {
 	Marker *Marker
 	Count  uint64
 	// With Options.By, Count is the sum of Keys and Others.
-	Keys   []KeyCount    // the keys seen so far, in the order in which Read saw them first
-	Others uint64        // hits whose keys found no room: Options.MaxKeys
-	Fields []event.Field // what the values of keys are, one for each of By
+	Keys   []KeyCount    // the keys so far, in the order of their first Read
+	Others uint64        // hits with keys beyond Options.MaxKeys
+	Fields []event.Field // the fields of the keys, one for each of By
 }

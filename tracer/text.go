@@ -36,7 +36,7 @@ func (p *probe) planTexts(shift int64) error {
 	return nil
 }
 
-// textOf returns where the text of an argument lies.
+// textOf returns the location of an argument's text.
 func (p *probe) textOf(ops []sdt.Operand, arg Argument, shift int64) (t bpf.Text, err error) {
 	if t.Pointer, err = bpf.OperandValue(p.marker.File.machine, &ops[arg.Operand-1], shift); err != nil || arg.length == 0 {
 		return t, err
@@ -48,7 +48,7 @@ func (p *probe) textOf(ops []sdt.Operand, arg Argument, shift int64) (t bpf.Text
 	return t, err
 }
 
-// text reads text number i of the plan, which an argument's operand points to.
+// text reads text number i of the plan, to which an argument's operand points.
 func (p *probe) text(raw *bpf.Raw, arg Argument, i int, r reading) event.Value {
 	size := uint64(math.MaxInt)
 	if arg.length > 0 {
@@ -63,7 +63,7 @@ func (p *probe) text(raw *bpf.Raw, arg Argument, i int, r reading) event.Value {
 	return p.textValue(raw, event.String, i, size, arg.length > 0, r)
 }
 
-// textValue reads text number i of the plan, of kind k, whose length is known to be size, or ends at a NUL.
+// textValue reads text number i of the plan, of kind k. Its length is size, or it ends at a NUL.
 func (p *probe) textValue(raw *bpf.Raw, k event.Kind, i int, size uint64, sized bool, r reading) event.Value {
 	kept, ok := raw.Text(p.plan, i, size)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/waymark-trace/waymark/event/source"
 )
 
-// Tracer yields the events of markers: it is a source.Source. Next and Read are for one goroutine
-// at a time; the other methods may be called from any.
+// Tracer yields the events of markers and implements source.Source. Next and Read must not be
+// called by several goroutines at once. The other methods may be called from any goroutine.
 type Tracer struct {
 	engine events
 	text   []byte // of the values that Read returned last
@@ -19,11 +19,11 @@ var _ source.Stopper = (*Tracer)(nil)
 // events is what an engine does for a Tracer.
 type events interface {
 	engine
-	// next fills in an event, whose Values it uses again, and appends the bytes of their texts to text.
+	// next fills in an event, reuses its Values, and appends the bytes of their texts to text.
 	next(ctx context.Context, e *event.Event, text *[]byte) error
-	// points returns the points that events can have so far.
+	// points returns the points of events known so far.
 	points() []*event.Point
-	// Wall makes it the clock of its events.
+	// Wall converts the times of its events.
 	source.Clock
 	lost() (uint64, error)
 	lostByCPU() ([]uint64, error)
@@ -34,7 +34,7 @@ type events interface {
 	stop() error
 }
 
-// fullBuffers are the losses of a buffer of the kernel's, by CPU.
+// fullBuffers returns the losses from full kernel buffers, by CPU.
 func fullBuffers(stream string, byCPU []uint64) (lost []source.Loss) {
 	for cpu, n := range byCPU {
 		if n > 0 {
@@ -74,22 +74,23 @@ func (t *Tracer) Next(ctx context.Context) (*event.Event, error) {
 	return &e, nil
 }
 
-// Read is Next into an event of the caller's, and allocates nothing: its Values, and their Text, are used again by
-// the next Read. After an error the event is of no use.
+// Read is Next into an event of the caller's, and allocates nothing: its Values, and their Text,
+// are used again by the next Read. After an error the event is of no use.
 func (t *Tracer) Read(ctx context.Context, e *event.Event) error {
 	t.text = t.text[:0]
 	return t.engine.next(ctx, e, &t.text)
 }
 
-// Points returns the points that events have: those of the markers that are attached, with the fields that Options adds.
-// Agents describe points when they are first hit, so theirs are new, and appear then.
+// Points returns the points of events: those of the attached markers, with the fields that Options
+// adds. Agents describe a point at its first hit, so their points are new and appear only then.
 func (t *Tracer) Points() []*event.Point { return t.engine.points() }
 
-// Clock converts the times of events, which are of CLOCK_MONOTONIC, to the time of day.
+// Clock converts the times of events, on CLOCK_MONOTONIC, to the time of day.
 func (t *Tracer) Clock() source.Clock { return t.engine }
 
-// Buffer returns the size of the buffer, in bytes, where that can be less than what Options have: an agent that is asked for no size
-// in particular takes no more than half of the memory that its program has left. It is 0 with the kernel's engine.
+// Buffer returns the size of the buffer, in bytes, where that can be less than what Options have:
+// an agent that is asked for no size in particular takes no more than half of the memory that its
+// program has left. It is 0 with the kernel's engine.
 func (t *Tracer) Buffer() int64 {
 	if b, ok := t.engine.(interface{ buffer() int64 }); ok {
 		return b.buffer()
@@ -104,19 +105,21 @@ func (t *Tracer) Filtered() (uint64, error) { return t.engine.filtered() }
 // returned, and Filtered, it is every hit: after Stop, exactly.
 func (t *Tracer) Lost() (uint64, error) { return t.engine.lost() }
 
-// Losses returns the events that were lost so far, as Lost does, by CPU and reason.
+// Losses returns the numbers of events lost so far, by CPU and reason. Their total is that of Lost.
 func (t *Tracer) Losses() ([]source.Loss, error) { return t.engine.losses() }
 
-// Order returns the order of events: that in which their probes began to write them. What a dead program has left, and a
-// snapshot, is in the order of time.
+// Order returns the order of events: that in which their probes began to write them. Events of a
+// dead program and of a snapshot are in the order of time.
 func (t *Tracer) Order() source.Order { return t.engine.order() }
 
 // Stream returns the name that the events' files have in a recorded trace, "kernel", "agent" or
 // "tracepoints", and the reasons that Losses can have.
 func (t *Tracer) Stream() (name string, reasons []string) { return t.engine.stream() }
 
-// Problems are why all events of a marker are lost that an agent was to record: for one, Options.Where does not fit the types of its
-// fields, which nobody knew before the program passed it. There are none with the kernel's engine, which refuses to attach, nor after Close.
+// Problems returns the reasons why agents cannot record some markers and all their events are lost.
+// For example, Options.Where does not fit the types of a marker's fields, which are known only at
+// its first hit. The kernel engine has no problems, because it refuses to attach. After Close there
+// are none either.
 func (t *Tracer) Problems() []error {
 	if p, ok := t.engine.(interface{ problems() []error }); ok {
 		return p.problems()

@@ -39,7 +39,7 @@ func isFree(info *types.Info, call *ast.CallExpr) bool {
 	return false
 }
 
-// isTextOf reports whether fn is marker.TextOf, of which nothing is left before the marker's test.
+// isTextOf reports whether fn is marker.TextOf, which does no work before the marker's test.
 func isTextOf(fn *types.Func) bool {
 	return fn.Name() == "TextOf" && fn.Pkg() != nil && fn.Pkg().Path() == module+"marker"
 }

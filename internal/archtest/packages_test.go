@@ -76,7 +76,7 @@ func TestPackageTable(t *testing.T) {
 	}
 }
 
-// summary returns a package's first sentence without its name: the verb and what follows.
+// summary returns a package's first sentence without its name, from the verb on.
 func summary(doc string) string {
 	words := strings.SplitN(doc, " ", 3)
 	if len(words) == 3 && (words[0] == "Package" || words[0] == "Command") {

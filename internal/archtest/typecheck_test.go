@@ -17,7 +17,8 @@ import (
 	"testing"
 )
 
-// checked is a package, or the variant of one that a test needs, as go list -deps -test describes it.
+// checked is a package, or the variant of one that a test needs, as go list -deps -test describes
+// it.
 type checked struct {
 	ImportPath string
 	Name       string
@@ -36,9 +37,10 @@ type checked struct {
 // own reports whether the package belongs to this repository.
 func (p *checked) own() bool { return p.Module != nil && p.Module.Main }
 
-// typeCheck type-checks the repository's packages, and with tests theirs, for a platform, and returns
-// how many it checked and which packages have assembly. It reads the sources of all dependencies, so that nothing is compiled:
-// that takes a tenth of what go vet takes, which wants every dependency's export data.
+// typeCheck type-checks the repository's packages for a platform, with their tests if tests is set.
+// It returns the number of packages checked, and those with assembly. It reads the sources of all
+// dependencies and compiles nothing. go vet takes ten times as long, because it needs the export
+// data of every dependency.
 func typeCheck(t *testing.T, goos, goarch string, tests bool) (count int, assembly []string) {
 	t.Helper()
 	args := []string{"list", "-deps", fmt.Sprintf("-test=%t", tests), "-json=ImportPath,Name,Dir,ForTest,GoFiles,SFiles,Standard,ImportMap,Module"}

@@ -25,7 +25,8 @@ type Var struct {
 
 // Bind resolves the names of a condition and checks types. lookup returns a value's kind, and
 // field.Invalid for one that this place does not have though others of the marker do: what is
-// compared with it is false. Its error, an *Error without a column, says that there is no such name.
+// compared with it is false. Its error, an *Error without a column, says that there is no such
+// name.
 func (e *Expr) Bind(lookup func(name string) (event.Kind, error)) (*Filter, error) {
 	b := &binder{lookup: lookup, f: &Filter{Patterns: e.Patterns}, known: map[string]int{}}
 	var err error
@@ -181,8 +182,7 @@ func (b *binder) compare(n *Node) (*Node, error) {
 	return &bound, nil
 }
 
-// durations returns an error when a duration that is written in the condition meets a value whose
-// unit is not known.
+// durations returns an error if the condition compares a duration with a value of unknown unit.
 func durations(x, y *Node) error {
 	if x.Op == Int && x.Kind == event.Duration {
 		x, y = y, x
@@ -193,8 +193,8 @@ func durations(x, y *Node) error {
 	return y.errorf(fmt.Sprintf("write a number in its own unit: %s is %d nanoseconds", y.text, int64(y.Bits)), "%s is no duration", x.what(x.Kind))
 }
 
-// floats checks a comparison of floating-point numbers: a value with a literal, or two values of one
-// size. The literal becomes one of the value's size.
+// floats checks a comparison of floating-point numbers: a value with a literal, or two values of
+// one size. The literal becomes one of the value's size.
 func (n *Node) floats() error {
 	x, y := n.X, n.Y
 	switch {

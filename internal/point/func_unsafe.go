@@ -8,8 +8,9 @@ import (
 // Func is a function of any type. Whoever made it of a func(A, B) calls it as one again.
 type Func unsafe.Pointer
 
-// Event is what a probe of any point's arguments was registered with. Package marker alone knows its
-// type. It is no interface, because every program would then hold the methods of marker.Event.
+// Event points to the data with which a probe of any point was registered. Only package marker
+// knows its type. It is not an interface, because then every program would link the methods of
+// marker.Event.
 type Event unsafe.Pointer
 
 // Entry returns the program counter of a function that is not nil.

@@ -23,7 +23,7 @@ type Recordable struct {
 	Declared func() (*Declaration, error)
 }
 
-// Declaration describes the arguments of a point, whose offsets are those in the struct of them.
+// Declaration describes the arguments of a point. Their offsets are those in the arguments' struct.
 type Declaration struct{ Fields []event.Field }
 
 // Offsets returns where each argument of a func lies in a struct of them, in this order.
@@ -39,22 +39,23 @@ func Offsets(fn reflect.Type) []uintptr {
 	return offsets
 }
 
-// Markers and Tracepoints return those of the program. Their packages set them when they are initialized: they
-// are nil in a program without.
+// Markers and Tracepoints return those of the program. Their packages set them when they are
+// initialized: they are nil in a program without.
 var Markers, Tracepoints func() []Recordable
 
 // Found is called for each of them that is found, with no lock held; nil for nothing.
 var Found atomic.Pointer[func(Recordable)]
 
-// Record is what a passed point whose word has Recorded set calls with the address of its arguments,
-// laid out as a struct of them, which it must not keep. Package recorder sets it before it
-// sets the bit anywhere, and never again: a program that does not record does not link one.
+// Record is what a passed point whose word has Recorded set calls with the address of its
+// arguments, laid out as a struct of them, which it must not keep. Package recorder sets it before
+// it sets the bit anywhere, and never again: a program that does not record does not link one.
 var Record func(s *State, args unsafe.Pointer)
 
 // Recordings is what the recorder keeps for a point.
 type Recordings struct{ first unsafe.Pointer }
 
-// Load and Store give access to it; whoever loads is pinned to its P as long as it uses what it got.
+// Load and Store give access to it; whoever loads is pinned to its P as long as it uses what it
+// got.
 func (r *Recordings) Load() unsafe.Pointer   { return atomic.LoadPointer(&r.first) }
 func (r *Recordings) Store(p unsafe.Pointer) { atomic.StorePointer(&r.first, p) }
 
@@ -70,7 +71,8 @@ func noescape(p unsafe.Pointer) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
 }
 
-// SetRecorded makes the point's sites record, or not. It may be called again with what is so already.
+// SetRecorded makes the point's sites record, or not. It may be called again with what is so
+// already.
 func (s *State) SetRecorded(word *uint32, on bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,8 +89,8 @@ func (s *State) SetRecorded(word *uint32, on bool) error {
 	return nil // sites that cannot be made dead find the word without the bit
 }
 
-// G returns the address of this goroutine's descriptor, and NumberOffset where in it the goroutine's number
-// lies, 0 when that is not known.
+// G returns the address of this goroutine's descriptor, and NumberOffset where in it the
+// goroutine's number lies, 0 when that is not known.
 func G() uintptr { return getg() }
 func NumberOffset() uintptr {
 	number.search.Do(func() { number.offset = numberOffset() })

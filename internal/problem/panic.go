@@ -20,8 +20,8 @@ func (e *PanicError) Error() string {
 	return e.Point + ": probe " + e.Probe + " panicked and was disconnected: " + Text(e.Value)
 }
 
-// Text returns what v, which a panic had, is called in a message, as the runtime does: methods
-// first, then basic kinds. It does not panic.
+// Text formats v, the value of a panic, as the runtime does: by its methods first, then by its
+// basic kind. Text does not panic.
 func Text(v any) (s string) {
 	t := reflect.TypeOf(v)
 	if t == nil {

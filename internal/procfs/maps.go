@@ -83,7 +83,8 @@ func ParseMaps(r io.Reader) ([]Mapping, error) {
 
 var errMapping = errors.New("not start-end perms offset major:minor inode path")
 
-// parseMapping reads one line after that of a path, as show_map_vma in the kernel's fs/proc/task_mmu.c writes it.
+// parseMapping reads one line after that of a path, as show_map_vma in the kernel's
+// fs/proc/task_mmu.c writes it.
 func parseMapping(line []byte, last string) (Mapping, error) {
 	var m Mapping
 	var field [5][]byte
@@ -130,8 +131,9 @@ func parseMapping(line []byte, last string) (Mapping, error) {
 	return m, nil
 }
 
-// parseNumber reads an unsigned number of so many bits in base 10 or 16: a process has hundreds of lines with
-// seven of them each, of which strconv would want strings.
+// parseNumber parses an unsigned number of at most bits bits in base 10 or 16. It takes bytes,
+// because a process has hundreds of lines of seven numbers, and strconv would need a string for
+// each.
 func parseNumber(b []byte, base uint64, bits int) (n uint64, ok bool) {
 	for _, c := range b {
 		digit := uint64(c - '0')

@@ -109,11 +109,11 @@ func (p *Process) states(f *file, sites []uint64) (all []State, err error) {
 	return all, nil
 }
 
-// window is how many bytes at a site are compared with the file's: as many as any tracer may
-// change there. It is a breakpoint at the site; or at the nop behind it, where tools go that know
-// kernels that make a call of it (libbpf's usdt.c, has_nop_combo; our own stubs' second
-// nop); or that call. Another site so close makes this one look attached as well: then
-// a counter is left alone that could have been lowered.
+// window is the number of bytes at a site that are compared with the file: all that a tracer may
+// change. A tracer may write a breakpoint at the site. For kernels that optimize a nop to a call,
+// some tools write it at the nop after the site (libbpf's usdt.c, has_nop_combo; the second nop of
+// our stubs), and the kernel replaces that nop with the call. If another attached site is within
+// the window, this one appears attached too. Its counter is then left unchanged, which is safe.
 const window = 16
 
 // changed reports whether a site's instruction is not the file's, in any mapping of it.
@@ -146,7 +146,8 @@ func (p *Process) changed(f *file, site uint64) (bool, error) {
 // arch/x86/kernel/uprobes.c): the instruction is a nop all the same.
 var nop10 = []byte{0x66, 0x2e, 0x0f, 0x1f, 0x84}
 
-// sameCode compares instructions, but for what the kernel leaves of a call in a 10-byte nop.
+// sameCode compares instructions. It ignores the bytes of a call that the kernel leaves in a
+// 10-byte nop.
 func sameCode(got, want []byte) bool {
 	if at := bytes.Index(want, nop10); at >= 0 && len(got) >= at+len(nop10) {
 		got, want = bytes.Clone(got), bytes.Clone(want)

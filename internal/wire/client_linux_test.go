@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An agent of another version refuses the greeting; the client adds what to do.
+// An agent of another version refuses the greeting, and the client adds a hint.
 func TestOtherVersion(t *testing.T) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

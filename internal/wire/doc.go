@@ -1,17 +1,18 @@
-// Package wire is the protocol between an agent in a traced program and whoever looks at it through the
-// agent's socket: the messages, both ends of a connection, and their limits. docs/agent.md describes it.
+// Package wire is the protocol between an agent in a traced program and whoever looks at it through
+// the agent's socket: the messages, both ends of a connection, and their limits. docs/agent.md
+// describes it.
 //
-// A message is one JSON object on a line of its own. The client sends a Request and reads Answers until
-// one has no More; the agent never speaks first. The first request is Hello with the version of
-// the protocol; another version than the agent's is refused, and the refusal names both. Neither side
-// believes the other: lines, lists and names are bounded, a message that has begun must end in
+// A message is one JSON object on a line of its own. The client sends a Request and reads Answers
+// until one has no More; the agent never speaks first. The first request is Hello with the version
+// of the protocol; another version than the agent's is refused, and the refusal names both. Neither
+// side believes the other: lines, lists and names are bounded, a message that has begun must end in
 // time, and descriptors are taken by the client only, one with an answer.
 package wire
 
 // Version is that of the protocol. It changes whenever an older peer would misunderstand.
 const Version = 2
 
-// Rebuild is what helps when agent and client are of different versions.
+// Rebuild is the hint for an agent and a client of different versions.
 const Rebuild = "rebuild the program with the agent of this waymark and restart it"
 
 // Limits of a connection, for both sides.

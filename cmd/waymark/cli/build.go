@@ -111,8 +111,8 @@ func (l *buildLine) linkBuilt(ctx context.Context, env *Env, built, final string
 	return env.printReport(env.Stderr, report, final, false)
 }
 
-// usesSimple reports whether a program was built with package simple, of which the program
-// itself keeps no trace.
+// usesSimple reports whether a program was built with package simple. The package leaves no trace
+// in the program's code.
 func (l *buildLine) usesSimple(ctx context.Context, program string) bool {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

@@ -100,7 +100,7 @@ func appendSimple(b []byte, m *tracer.Marker) []byte {
 	return b
 }
 
-// compilers returns the compilers whose debugging information has the values at some places.
+// compilers returns the compilers that described the values at probe locations.
 func compilers(places []tracer.SimplePlace) (names []string) {
 	for i := range places {
 		if name := places[i].Compiler; name != "" && !slices.Contains(names, name) {

@@ -70,7 +70,7 @@ func chooseEvents(points []*event.Point, patterns []string, where string) (*even
 	return c, nil
 }
 
-// kindOfName returns the kind of what a condition names in the events of a point.
+// kindOfName returns the kind of the value with a name in the events of a point.
 func kindOfName(p *event.Point, name string) (event.Kind, bool) {
 	if i := source.Field(p, name); i >= 0 {
 		return p.Fields[i].Kind, true

@@ -18,9 +18,9 @@ type sample struct {
 // statRow is what was counted of a marker, or with --by of one of its keys.
 type statRow struct {
 	rowID
-	fields []event.Field // what the values of the key are
-	other  bool          // the hits whose keys found no room
-	folded int           // how many rows this one stands for: --top
+	fields []event.Field // the fields of the key
+	other  bool          // hits with keys beyond the limit
+	folded int           // number of rows folded into this one: --top
 	count  uint64
 	delta  uint64 // since the last sample
 }
