@@ -7,14 +7,13 @@ import (
 	"strconv"
 )
 
-// The bytes of an event's arguments are what a program recorded, in the byte order of this
-// machine: each value at its field's Offset, as the program's memory had it, and then the bytes of
-// all texts one after another, in the order of the fields. Where the value of a text would lie are
-// two words of the program: how many of its bytes were kept and how many it had.
+// A program records an event's arguments as bytes, in the byte order of this machine. Each value is
+// a copy of the program's memory at its field's Offset. The bytes of all texts follow, in the order
+// of the fields. In place of a text's value are two words: its kept and its original length.
 
-// Decode appends the values of the fields to values, one for each. args are the bytes of the
-// arguments, texts those that follow them; the values refer to texts. It trusts neither: an error
-// means that they are not what the fields describe. Each field lies within args: CheckLayout.
+// Decode appends one value for each field to values. args are the bytes of the arguments and texts
+// the bytes after them, to which the values refer. Neither is trusted: Decode returns an error if
+// they do not match the fields. Each field must lie within args, as CheckLayout checks.
 func Decode(values []Value, fields []Field, args, texts []byte) ([]Value, error) {
 	for i := range fields {
 		f := &fields[i]
@@ -34,8 +33,8 @@ func Decode(values []Value, fields []Field, args, texts []byte) ([]Value, error)
 	return values, nil
 }
 
-// DecodeText returns the bytes that were kept of a String or Bytes field, how many it had, and
-// the texts after it.
+// DecodeText returns the kept bytes of a String or Bytes field, its original length, and the texts
+// after it.
 func (f *Field) DecodeText(args, texts []byte) (kept []byte, length int, rest []byte, err error) {
 	word := f.Size / 2
 	if f.Kind == Bytes {
@@ -68,7 +67,7 @@ func (k Kind) Bits(b []byte) uint64 {
 }
 
 // Extend keeps the low size bytes of bits and extends them to 64 bits, by their sign if the kind
-// has one. Of a size that is not 1 to 7 it keeps all.
+// has one. If size is not 1 to 7, Extend returns bits unchanged.
 func (k Kind) Extend(bits uint64, size int) uint64 {
 	shift := 64 - 8*size
 	if shift <= 0 || size <= 0 {
@@ -80,8 +79,8 @@ func (k Kind) Extend(bits uint64, size int) uint64 {
 	return bits << shift >> shift
 }
 
-// CheckLayout reports an error unless each field has the size that its kind has where a pointer
-// has word bytes, lies within size bytes of arguments, and has a reason if it has no kind.
+// CheckLayout returns an error unless each field lies within size bytes of arguments and has the
+// size of its kind, for pointers of word bytes. A field without a kind must have a reason.
 func CheckLayout(fields []Field, size, word int) error {
 	for i := range fields {
 		f := &fields[i]

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// AppendJSON appends a value of the field to b as JSON. The type of the JSON value follows from
-// the field alone: null stands for a value that there is none of, bytes are base64, elements an
-// array, a Duration is a number of nanoseconds, and of the floats those without a number in JSON
-// are strings. What it appends is safe to print on a terminal.
+// AppendJSON appends a value of the field to b as JSON. A missing value becomes null, bytes become
+// base64, elements an array, and a Duration a number of nanoseconds. Floats that JSON cannot
+// express as numbers become strings. Otherwise the type of the JSON value depends only on the
+// field. The text is safe to print on a terminal.
 func (f *Field) AppendJSON(b []byte, v *Value) []byte {
 	switch {
 	case v.err != nil || f.Unavailable != "":
@@ -41,8 +41,8 @@ func (f *Field) AppendJSON(b []byte, v *Value) []byte {
 	return strconv.AppendUint(b, v.bits, 10)
 }
 
-// AppendJSONString appends a string as encoding/json does without its escapes for HTML, and
-// escapes all that a terminal may act on. Bytes that are not UTF-8 become U+FFFD.
+// AppendJSONString appends a string as encoding/json does without its escapes for HTML. It also
+// escapes all characters that can control a terminal. Bytes that are not UTF-8 become U+FFFD.
 func AppendJSONString[S string | []byte](b []byte, s S) []byte {
 	b = append(b, '"')
 	for i := range len(s) {
@@ -89,8 +89,7 @@ func appendEscape(b []byte, r rune) []byte {
 	return appendHex(append(b, `\u`...), 'x', []byte{byte(r >> 8), byte(r)})
 }
 
-// appendJSONFloat appends a number as encoding/json does, and a string for those that JSON has no
-// number for.
+// appendJSONFloat appends a number as encoding/json does, or a string for infinities and NaN.
 func appendJSONFloat(b []byte, v *Value) []byte {
 	n, size := floatOf(v.kind, v.bits)
 	if math.IsNaN(n) || math.IsInf(n, 0) {
@@ -110,8 +109,8 @@ func appendJSONFloat(b []byte, v *Value) []byte {
 	return b
 }
 
-// appendBase64 appends bytes in quotes. Package encoding/base64 has an init function, which every
-// program with markers would run.
+// appendBase64 appends bytes as base64 in quotes. It does not use package encoding/base64, because
+// that has an init function, which every program with markers would run.
 func appendBase64(b, data []byte) []byte {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	b = append(b, '"')

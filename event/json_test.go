@@ -13,7 +13,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
-// AppendJSONString writes what encoding/json writes, but for characters that a terminal may act on.
+// AppendJSONString writes the same as encoding/json, except for characters that control a terminal.
 func FuzzAppendJSONString(f *testing.F) {
 	for _, s := range []string{"", "plain", "a\"b\\c\n\t\r\b\f\x00\x7f", "é\u2028\u202e\ufeff", "\xff\xc3", "\U0001f600\U000e0001"} {
 		f.Add(s)

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// Kind is the basic kind of a value: what its bits mean, whatever its type is called.
+// Kind is the basic kind of a value. It gives the meaning of its bits, independent of its type's
+// name.
 type Kind uint8
 
-// The kinds, one per basic Go kind, and Duration. Int, Uint, Uintptr and Pointer are a machine
-// word of the program.
+// The kinds: one per basic Go kind, and Duration. Int, Uint, Uintptr and Pointer have the size of a
+// machine word of the program.
 const (
 	Invalid Kind = iota
 	Bool
@@ -35,7 +36,7 @@ const (
 	numKinds
 )
 
-// kinds is the one table of what kinds are: encoders, decoders, text and checks read it.
+// kinds is the table of the kinds' properties, shared by encoders, decoders, text and checks.
 var kinds = [numKinds]struct {
 	name   string // of the Go type
 	class  class
@@ -66,7 +67,7 @@ var kinds = [numKinds]struct {
 	Duration: {"time.Duration", classInteger, 8, 8, true, reflect.Int64, "sdioxXbv"},
 }
 
-// class is what kinds have in common.
+// class groups kinds with the same encoding.
 type class uint8
 
 const (
@@ -78,7 +79,7 @@ const (
 	classAddress
 )
 
-// IsValid reports whether k is one of the kinds, Invalid not among them.
+// IsValid reports whether k is a kind other than Invalid.
 func (k Kind) IsValid() bool { return k > Invalid && k < numKinds }
 
 // String returns the Go name of the kind, "[]byte", "unsafe.Pointer" and "time.Duration" included.
@@ -110,11 +111,11 @@ func (k Kind) IsInteger() bool { return kinds[k].class == classInteger }
 // IsFloat reports whether k is a floating-point kind.
 func (k Kind) IsFloat() bool { return kinds[k].class == classFloat }
 
-// HasLength reports whether a value is a pointer and a length: two operands of an SDT note.
+// HasLength reports whether a value has a pointer and a length: two operands of an SDT note.
 func (k Kind) HasLength() bool { return kinds[k].class == classText }
 
-// Accepts reports whether a verb can print a value of kind k. Package marker at first use,
-// waymark vet at compile time and waymark link all ask it.
+// Accepts reports whether a verb can print a value of kind k. Package marker calls it at first use,
+// waymark vet at compile time and waymark link at link time.
 func (v Verb) Accepts(k Kind) bool { return strings.IndexByte(kinds[k].verbs, v.Char) >= 0 }
 
 // natural returns the conversion that suits a kind best.
@@ -144,8 +145,8 @@ func KindOf(t reflect.Type) Kind {
 	return Invalid
 }
 
-// KindOfType returns the kind of a type whose basic kind is k and whose full name is name:
-// Duration for time.Duration, k for others.
+// KindOfType returns the kind of the type with basic kind k and full name name: Duration for
+// time.Duration, k for others.
 func KindOfType(k Kind, name string) Kind {
 	if k == Int64 && name == kinds[Duration].name {
 		return Duration

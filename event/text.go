@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// Text that stands for a value that there is none of. Strings are quoted, so none looks like it.
+// Texts for missing values. They cannot be confused with strings, which are quoted.
 const (
 	unavailable  = "<unavailable>"
 	optimizedOut = "<optimized out>"
 )
 
-// maxName bounds the name of an enumeration's value, in bytes: it comes from a file.
+// maxName bounds the name of an enumeration's value, in bytes, because it is read from a file.
 const maxName = 120
 
-// AppendText appends a value of the field to b, by its kind and by the conversion of the field's
-// verb. Widths and precisions are for lines of the program's own and are left out. What it appends
-// is safe to print on a terminal: strings are quoted and escaped. A value that there is none of is
-// "<unavailable>" or "<optimized out>".
+// AppendText appends a value of the field to b, formatted by its kind and the conversion of the
+// field's verb. Widths and precisions are ignored: they apply to the program's own lines. The text
+// is safe to print on a terminal, because strings are quoted and escaped. A missing value is
+// printed as "<unavailable>" or "<optimized out>".
 func (f *Field) AppendText(b []byte, v *Value) []byte {
 	verb := f.conversion()
 	switch {
@@ -47,8 +47,8 @@ func (f *Field) AppendText(b []byte, v *Value) []byte {
 	return append(b, unavailable...)
 }
 
-// appendInteger appends other bases as the bits of the value's own size, as C does: -1 as an
-// int32 is 0xffffffff.
+// appendInteger appends an integer. In bases other than 10 it prints the bits of the value's size,
+// as C does: an int32 of -1 is 0xffffffff.
 func appendInteger(b []byte, verb byte, v *Value) []byte {
 	raw := v.bits
 	if size := v.kind.Size(); size < 8 {
@@ -74,7 +74,7 @@ func appendInteger(b []byte, verb byte, v *Value) []byte {
 	return strconv.AppendUint(b, v.bits, 10)
 }
 
-// appendFloat appends the shortest number that is this one.
+// appendFloat appends the shortest text that parses to this number.
 func appendFloat(b []byte, verb byte, v *Value) []byte {
 	n, size := floatOf(v.kind, v.bits)
 	switch verb {
@@ -86,7 +86,7 @@ func appendFloat(b []byte, verb byte, v *Value) []byte {
 	return strconv.AppendFloat(b, n, 'g', -1, size)
 }
 
-// appendBytes appends a string or []byte, and how many bytes of it are missing.
+// appendBytes appends a string or []byte, and the number of bytes cut off.
 func appendBytes(b []byte, verb byte, v *Value) []byte {
 	kept := v.text
 	switch {
@@ -107,7 +107,7 @@ func appendBytes(b []byte, verb byte, v *Value) []byte {
 	return b
 }
 
-// appendQuoted is strconv.AppendQuote for bytes: most text is a copy between quotes.
+// appendQuoted is strconv.AppendQuote for bytes. It copies text that needs no escapes.
 func appendQuoted(b, text []byte) []byte {
 	for _, c := range text {
 		if c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
@@ -117,7 +117,7 @@ func appendQuoted(b, text []byte) []byte {
 	return append(append(append(b, '"'), text...), '"')
 }
 
-// appendPrintable appends a name without quotes, with escapes for what a terminal may act on.
+// appendPrintable appends a name without quotes. It escapes characters that can control a terminal.
 func appendPrintable(b []byte, s string) []byte {
 	if len(s) > maxName {
 		s = s[:maxName] + "…"
@@ -147,8 +147,8 @@ func appendUpper(b, digits []byte) []byte {
 	return b
 }
 
-// Elements returns the elements of an array or slice that were kept, as Number takes them, and
-// how many there are in all. The bytes of elements are little-endian.
+// Elements returns the kept elements of an array or slice, encoded as for Number, and the number of
+// all its elements. The bytes of elements are little-endian.
 func (f *Field) Elements(v *Value) (kept []uint64, all int) {
 	size := f.Elem.Size()
 	if size == 0 {
@@ -164,7 +164,7 @@ func (f *Field) Elements(v *Value) (kept []uint64, all int) {
 	return kept, max(v.length/size, len(kept))
 }
 
-// appendElements appends elements as Go prints them, and how many are missing.
+// appendElements appends elements as Go prints them, and the number of elements cut off.
 func (f *Field) appendElements(b []byte, v *Value) []byte {
 	kept, all := f.Elements(v)
 	one := Field{Kind: f.Elem, Names: f.Names}

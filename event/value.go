@@ -9,7 +9,7 @@ import (
 type Value struct {
 	bits   uint64 // integers extended to 64 bits by sign, booleans, pointers and raw float bits
 	text   []byte
-	length int // of the whole string or []byte that text begins, -1 when that is not known
+	length int // of the whole string or []byte before it was cut, -1 if unknown
 	err    error
 	kind   Kind
 }
@@ -18,25 +18,25 @@ type Value struct {
 // sign, 0 or 1 for a Bool, an address, or the raw bits of a float.
 func Number(k Kind, bits uint64) Value { return Value{kind: k, bits: bits} }
 
-// Text returns the value of a String or Bytes field. kept are the bytes that were kept of it,
-// which the Value refers to, and length is how many there were: more than were kept when it was
-// cut, and -1 when it was cut and only a NUL further away tells.
+// Text returns the value of a String or Bytes field. The Value refers to kept, the recorded bytes.
+// length is the length before the text was cut. It is -1 for a C string that was cut, because its
+// NUL was not reached.
 func Text(k Kind, kept []byte, length int) Value { return Value{kind: k, text: kept, length: length} }
 
 // Missing returns a value that could not be read.
 func Missing(err error) Value { return Value{err: err} }
 
-// MissingText returns a text that could not be read though its length is known.
+// MissingText returns a text of known length that could not be read.
 func MissingText(length int, err error) Value { return Value{length: length, err: err} }
 
-// Kind returns the kind of the value, which is its field's unless the sites of one point pass
-// different types. It is Invalid for a missing value.
+// Kind returns the kind of the value, Invalid if it is missing. It differs from the field's kind
+// only if the sites of a point pass different types.
 func (v *Value) Kind() Kind { return v.kind }
 
-// Err returns why there is no value, nil when there is one.
+// Err returns the reason why there is no value, or nil if there is one.
 func (v *Value) Err() error { return v.err }
 
-// Bits returns the value as Number takes it; 0 for text.
+// Bits returns the value in the encoding of Number; 0 for text.
 func (v *Value) Bits() uint64 { return v.bits }
 
 // Int returns an integer, nanoseconds of a Duration included; 0 for other kinds.
@@ -75,22 +75,22 @@ func floatOf(k Kind, bits uint64) (float64, int) {
 // Bool returns a boolean; false for other kinds.
 func (v *Value) Bool() bool { return v.kind == Bool && v.bits != 0 }
 
-// Bytes returns the bytes that were kept of a string, a []byte or an array; nil for other kinds.
+// Bytes returns the kept bytes of a string, a []byte or an array; nil for other kinds.
 // They are valid as long as the event is.
 func (v *Value) Bytes() []byte { return v.text }
 
-// Text returns the bytes that were kept of a string or []byte as a string of its own, without
-// the first bytes of a character that the limit cut in two; "" for other kinds.
+// Text returns a copy of the kept bytes of a string or []byte; "" for other kinds. If the limit cut
+// a character in two, Text omits its first bytes.
 func (v *Value) Text() string { return string(v.whole()) }
 
-// Len returns the length in bytes of the whole string or []byte, of which Bytes is a prefix; -1
-// when it was cut and its length is not known.
+// Len returns the length of the whole string or []byte in bytes, before it was cut to Bytes. It
+// returns -1 if the length of a cut text is unknown.
 func (v *Value) Len() int { return v.length }
 
-// Cut reports whether Bytes is the beginning of something longer.
+// Cut reports whether Bytes is shorter than the whole value.
 func (v *Value) Cut() bool { return v.length < 0 || v.length > len(v.text) }
 
-// whole returns the text without the first bytes of a character that the limit cut in two.
+// whole returns the text without the first bytes of a character cut in two.
 func (v *Value) whole() []byte {
 	text := v.text
 	if !v.Cut() {

@@ -17,7 +17,7 @@ import (
 
 var argTypes = map[string]string{"int": "int", "string": "string", "bytes": "[]byte", "float64": "float64", "named": "named", "text": "state", "label": "label"}
 
-// textKinds are those of argTypes that are marked as a marker.Text, and what their types are made of.
+// textKinds are the argTypes that are marked as a marker.Text, with their underlying types.
 var textKinds = map[string]string{"text": "int", "label": "string"}
 
 // disabledProgram marks every arity with arguments of every kind of type, each in a function
@@ -50,8 +50,8 @@ func disabledProgram() []byte {
 	return b.Bytes()
 }
 
-// While it is not armed, a Mark is a load of the armed word, a test and a branch that is not taken, and
-// nothing is called before them: the slow path lies out of line (point.Never).
+// While it is not armed, a Mark is a load of the armed word, a test and a branch that is not taken,
+// and nothing is called before them: the slow path lies out of line (point.Never).
 func TestDisabledCode(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("decodes x86-64 ELF files")

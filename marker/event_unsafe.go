@@ -8,13 +8,13 @@ import (
 	"github.com/waymark-trace/waymark/internal/point"
 )
 
-// Event is one hit of a marker, as a probe that was registered by name sees it. It is the
+// Event is one hit of a marker, passed to a probe that was registered by name. It is the
 // probe's during the call only; strings may be kept, a []byte is the caller's and must be
 // copied to be kept.
 //
 // It holds a copy of the record, the struct of the arguments that lies on the stack of Mark,
-// because a stack may move and an Event may be handed to another goroutine. The garbage
-// collector does not look into the copy, so pointers are copied apart as well.
+// because a stack may move and an Event may be passed to another goroutine. The garbage collector
+// does not scan the copy, so pointers are also copied to a separate array.
 type Event struct {
 	probe    *byName // nil after the call
 	declared *declaration
@@ -104,15 +104,15 @@ func (e *Event) AppendText(b []byte) []byte {
 // before it is called.
 func (e *Event) String() string { return string(e.AppendText(nil)) }
 
-// deliver calls a probe that was registered by name with the arguments in record. The Event is
-// used again by later calls of this goroutine, so it is not allocated for each. If the probe
-// panics, or ends the goroutine, the caller calls forget.
+// deliver calls a probe that was registered by name with the arguments in record. Later calls of
+// this goroutine reuse the Event, which saves an allocation for each. If the probe panics or ends
+// the goroutine, the caller calls forget.
 //
 //go:noinline
 func (m *Marker) deliver(p *point.Probe, c *point.Call, record unsafe.Pointer) {
 	d := m.loaded().declared.Load()
 	if d.err != nil {
-		return // reported when the declaration was seen to be wrong
+		return // reported when the declaration was checked
 	}
 	scratch := c.Scratch()
 	e := (*Event)(*scratch)
@@ -122,7 +122,7 @@ func (m *Marker) deliver(p *point.Probe, c *point.Call, record unsafe.Pointer) {
 	}
 	probe := (*byName)(p.Event)
 	e.probe, e.declared = probe, d
-	// Whole words, the last of which may end in padding: a record ends where its pass does.
+	// The copy is in whole words. The last word may end in padding.
 	for i := range d.words {
 		e.record[i] = *(*uintptr)(unsafe.Add(record, uintptr(i)*wordSize))
 	}
@@ -133,14 +133,14 @@ func (m *Marker) deliver(p *point.Probe, c *point.Call, record unsafe.Pointer) {
 	e.clear()
 }
 
-// forget ends what deliver began and a panic broke off.
+// forget releases the Event after a panic in deliver.
 func (m *Marker) forget(c *point.Call) {
 	if e := (*Event)(*c.Scratch()); e != nil {
 		e.clear()
 	}
 }
 
-// clear keeps nothing of the probe and of its arguments alive.
+// clear drops the references to the probe and its arguments, so that they can be collected.
 func (e *Event) clear() {
 	e.probe = nil
 	for _, at := range e.declared.pointers {

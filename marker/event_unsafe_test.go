@@ -135,7 +135,7 @@ func markFreed(freed chan bool) {
 	ends.Mark(unsafe.String(&data[0], len("/freed")))
 }
 
-// One goroutine may use one event for several markers, whose records differ.
+// One goroutine may use one event for several markers with different records.
 func TestEventsOfSeveralMarkers(t *testing.T) {
 	var got []string
 	for _, m := range []*marker.Marker{&kept.Marker, &narrow.Marker} {

@@ -19,7 +19,7 @@ type state struct {
 	// declared is nil until the argument types are known, which only code of the marker's own
 	// type can tell: its slow path and its Register.
 	declared atomic.Pointer[declaration]
-	// texts are those of declared, stored before it: nil without.
+	// texts are the texts of declared, or nil. They are stored before it.
 	texts atomic.Pointer[texts]
 
 	arming sync.Mutex
@@ -31,8 +31,8 @@ type state struct {
 // declaration is what a marker's name, format and argument types come to.
 type declaration struct {
 	marker   *Marker
-	err      error  // what is wrong with it
-	texts    *texts // nil without
+	err      error  // why it is invalid, or nil
+	texts    *texts // nil for none
 	words    int    // of the record
 	pointers []pointer
 	offsets  []uintptr // of the arguments in the record
@@ -41,7 +41,7 @@ type declaration struct {
 	fields   []Field
 }
 
-// pointer is where an argument that begins with a pointer lies in the record.
+// pointer is the position in the record of an argument that begins with a pointer.
 type pointer struct {
 	arg    uint
 	offset uintptr

@@ -55,7 +55,7 @@ func TestStorm(t *testing.T) {
 	}
 	var stop atomic.Bool
 	var marking, changing sync.WaitGroup
-	// Each goroutine has numbers of its own: a lock around them would synchronize what is to race.
+	// Each goroutine has its own random numbers: a lock around shared ones would prevent races.
 	seed := peer.Seed(t)
 	for n := range uint64(stormMarking) {
 		marking.Go(func() {

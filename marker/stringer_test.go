@@ -42,7 +42,7 @@ func (c celsius) String() string { return strconv.FormatFloat(float64(c), 'f', 1
 func (l label) String() string   { return "<" + string(l) + ">" }
 func (o octets) String() string  { return fmt.Sprintf("%d:%x:%d", len(o), []byte(o), cap(o)-len(o)) }
 
-// difficult is a type whose String method does what it should not.
+// difficult is a type with a String method that panics, nests or is otherwise wrong.
 type difficult int
 
 func (d difficult) String() string {
@@ -161,7 +161,7 @@ func TestTextOutsideOfProbes(t *testing.T) {
 	}
 }
 
-// A String method that does what it should not spoils its own value, and nothing else.
+// A faulty String method spoils its own value, and nothing else.
 func TestTextOfDifficultTypes(t *testing.T) {
 	before := difficulties.Info()
 	var got []string
@@ -214,8 +214,8 @@ func TestTextPassedOn(t *testing.T) {
 	}
 }
 
-// While a marker is off, no String method runs and nothing is allocated; while it is on,
-// nothing but what the String method allocates.
+// While a marker is off, no String method runs and nothing is allocated. While it is on, only the
+// String method allocates.
 func TestTextAllocates(t *testing.T) {
 	calls = 0
 	mark := func() {

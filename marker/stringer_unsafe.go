@@ -14,24 +14,26 @@ type Stringer interface {
 	String() string
 }
 
-// Text makes an argument of a value that has a String method. The marker's slow path calls
-// that method, so while the marker is off, a Text costs no more than the value itself:
+// Text wraps a value with a String method as an argument of a marker. Only the marker's slow path
+// calls that method, so while the marker is off, a Text costs no more than the value itself:
 //
 //	var changed = marker.New1[marker.Text[State]]("job:changed", "state %s")
 //	…
 //	changed.Mark(marker.TextOf(state))
 //
-// Probes and tracers get the text; %s, %q, %x and %v fit it.
+// Probes and tracers get the text. The verbs %s, %q, %x and %v print it.
 type Text[T Stringer] struct {
 	text unsafe.Pointer
 	word uint64
 }
 
-// words is a Text of any type, in one of two states, which isText tells apart.
+// words is a Text of any type. It is in one of two states, which isText distinguishes.
 //
-// A value is as TextOf made it: a number is the word; a string or []byte is the address of its bytes,
-// and its length with unread set. A text begins with a string header, whose pointer is never
-// nil: a record that has it in place of the value needs no second record for tracers.
+// In the first state it holds a value, as made by TextOf. A number is in word. A string or []byte
+// is the address of its bytes and its length, with the bit unread set.
+//
+// In the second state it begins with a string header with a pointer that is not nil. The text
+// replaces the value in the record, so tracers need no second record.
 type words struct {
 	text unsafe.Pointer
 	word uint64
@@ -43,13 +45,13 @@ const (
 	narrow   = wordSize < 8 // a string has the size of an int64
 )
 
-// TextOf returns v as an argument of a marker. The compiler inlines it and does nothing for it before
-// the marker is found to be on.
+// TextOf returns v as an argument of a marker. The compiler inlines it and moves its code after the
+// test whether the marker is on.
 func TextOf[T Stringer](v T) (t Text[T]) {
 	if narrow {
 		return textOf(v)
 	}
-	// The compiler knows the size of v and keeps one of these.
+	// The compiler knows the size of v and removes all other cases.
 	switch unsafe.Sizeof(v) {
 	case 1:
 		t.word = uint64(*(*uint8)(unsafe.Pointer(&v)))
@@ -66,7 +68,7 @@ func TextOf[T Stringer](v T) (t Text[T]) {
 	return t
 }
 
-// textOf is TextOf where the size does not tell a string from a number.
+// textOf is TextOf for machines on which a string and a number can have the same size.
 func textOf[T Stringer](v T) (t Text[T]) {
 	p := unsafe.Pointer(&v)
 	switch {
@@ -89,8 +91,7 @@ func hasLength[T Stringer]() bool {
 	return k == reflect.String || k == reflect.Slice
 }
 
-// String returns the text. In a probe it is there already; elsewhere the value's String method
-// makes it.
+// String returns the text. In a probe it exists already; elsewhere String calls the value's method.
 func (t Text[T]) String() string {
 	if w := (words)(t); w.isText() {
 		return w.string()
@@ -98,7 +99,7 @@ func (t Text[T]) String() string {
 	return t.value().String()
 }
 
-// value undoes TextOf.
+// value returns the argument of TextOf.
 func (t Text[T]) value() (v T) {
 	p := unsafe.Pointer(&v)
 	switch {
@@ -120,15 +121,15 @@ func (t Text[T]) value() (v T) {
 	return v
 }
 
-// read returns the text of a Text of this type.
+// read returns the text of w, a Text of this type.
 func (Text[T]) read(w words) string { return Text[T](w).String() }
 
-// reader is a Text of any type. Its value does not matter: read gets one.
+// reader is a Text of any type. read ignores its receiver and takes the value as an argument.
 type reader interface{ read(words) string }
 
-// readerOf returns the reader of an argument's type, nil for one that is no Text. It makes the
-// interface itself: reflect.Value.Interface would make a program 80 KB larger, by what calls
-// methods.
+// readerOf returns the reader of an argument's type, or nil if the type is not a Text. It builds
+// the interface by hand, because reflect.Value.Interface links 80 KB of method-calling code into
+// the program.
 func readerOf(t reflect.Type) reader {
 	if t.Kind() != reflect.Struct {
 		return nil
@@ -144,9 +145,9 @@ var zero words
 func (w *words) isText() bool   { return w.text != nil && w.word < unread }
 func (w *words) string() string { return *(*string)(unsafe.Pointer(w)) }
 
-var empty = " " // has an address, which an empty string need not have
+var empty = " " // an empty string need not have an address; a slice of this one has
 
-// set makes a text of w.
+// set turns w into the text s.
 func (w *words) set(s string) {
 	if s == "" {
 		s = empty[:0]
@@ -155,14 +156,14 @@ func (w *words) set(s string) {
 	*(*string)(unsafe.Pointer(w)) = s
 }
 
-// textArg is an argument that is a Text.
+// textArg describes an argument that is a Text.
 type textArg struct {
 	offset uintptr // in the record
 	reader reader
 }
 
-// texts are the arguments of a declaration that are Texts. The state notes which goroutines
-// are in their String methods: one that hits its own marker must not call itself.
+// texts are the arguments of a declaration that are Texts. The state tracks the goroutines in their
+// String methods, so that a method that hits its own marker is not called recursively.
 type texts struct {
 	args  []textArg
 	state point.State
@@ -170,7 +171,7 @@ type texts struct {
 
 const nested = "%!v(NESTED=String method)"
 
-// read replaces the values in a record by their texts.
+// read replaces the values in a record with their texts.
 //
 //go:noinline
 func (t *texts) read(record unsafe.Pointer) {
@@ -181,7 +182,7 @@ func (t *texts) read(record unsafe.Pointer) {
 	for i := range t.args {
 		w := (*words)(unsafe.Add(record, t.args[i].offset))
 		switch {
-		case w.isText(): // a probe of another marker hands on what it got
+		case w.isText(): // passed on by a probe of another marker
 		case call == nil:
 			w.set(nested)
 		default:
@@ -190,8 +191,8 @@ func (t *texts) read(record unsafe.Pointer) {
 	}
 }
 
-// read calls a String method. One that panics is no reason for the program to end, nor to go
-// without the event: the text tells of it, as that of package fmt does.
+// read calls a String method. If the method panics, the program continues and the event is
+// delivered: as in package fmt, the text reports the panic.
 func (a *textArg) read(w words) (s string) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -7,23 +7,22 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// converter is a place in the packet of a stream.
+// converter is a position in the packet of a stream.
 type converter struct {
-	room        []byte // from the first event that is not committed on
-	next, end   int    // in room: of the next event, and of the last
+	room        []byte // from the first uncommitted event on
+	next, end   int    // in room: the start of the next event, the end of the last
 	events      uint64
 	first, last uint64 // times of the events in room
 }
 
-// goroutineSize is the size of the context of an event, and beforeArgs that of all before its
-// arguments.
+// goroutineSize is the size of an event's context, and beforeArgs the offset of its arguments.
 const (
 	goroutineSize = 8
 	beforeArgs    = ctf.HeaderSize + goroutineSize
 )
 
-// writeRun records a run of events. The lengths of events were checked when the run was made; here
-// their values are copied into packets, as long as they have no texts many events at a time.
+// writeRun records a run of events by copying their values into packets. Events without texts are
+// copied many at a time. The lengths of events were checked when the run was made.
 func (c *PackedChannel) writeRun(s *packedStream, run *tracer.Run) (err error) {
 	var to converter
 	for i := 0; i < len(run.Heads) && err == nil; {
@@ -46,8 +45,8 @@ func (c *PackedChannel) writeRun(s *packedStream, run *tracer.Run) (err error) {
 	return err
 }
 
-// copyWhole copies events of a plan without texts, from event i of the run on, as many as follow
-// each other and have room. It returns their number. The first has room.
+// copyWhole copies consecutive events of a plan without texts, from event i of the run on, as long
+// as there is room. It returns their number. There must be room for the first.
 func (t *converter) copyWhole(p *plan, run *tracer.Run, i int) int {
 	heads, room, header, last := run.Heads[i:], t.room[t.next:], p.whole.Header(0), t.last
 	size := ctf.Aligned(beforeArgs + p.prefix)
@@ -78,7 +77,7 @@ func (t *converter) copyWhole(p *plan, run *tracer.Run, i int) int {
 	return n
 }
 
-// writeTexts records event i of a run, whose plan has texts or missing values.
+// writeTexts records event i of a run. The event's plan has texts or missing values.
 func (c *PackedChannel) writeTexts(to *converter, s *packedStream, p *plan, run *tracer.Run, i int) error {
 	h := &run.Heads[i]
 	args, time := run.Args(h), uint64(h.Monotonic)
@@ -106,7 +105,7 @@ func (c *PackedChannel) writeTexts(to *converter, s *packedStream, p *plan, run 
 	return nil
 }
 
-// open sees to it that an event has room, for which it may commit those before it.
+// open makes room for an event. It may commit the events before it.
 func (t *converter) open(s *packedStream, time uint64, size int) error {
 	if t.next+size <= len(t.room) && time-t.last < ctf.HeaderTime {
 		return nil

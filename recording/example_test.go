@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"time"
 
@@ -64,37 +65,19 @@ func writeRequest(dir string) error {
 	return errors.Join(err, trace.Close())
 }
 
-// The events of a running program, recorded until the context is done.
-func ExampleWriter() {
+// The events of a running program, recorded until Ctrl-C, or until there are a million.
+func ExampleRecord() {
 	record := func(ctx context.Context, dir string, target tracer.Target, markers []*tracer.Marker) error {
+		ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+		defer stop()
 		events, err := tracer.Trace(target, markers, nil)
 		if err != nil {
 			return err
 		}
 		defer events.Close()
-		trace, err := recording.Create(dir, nil)
-		if err != nil {
-			return err
-		}
-		channel, err := trace.Channel("kernel", source.BufferFull)
-		if err != nil {
-			return errors.Join(err, trace.Close())
-		}
-		stop := context.AfterFunc(ctx, func() { _ = events.Stop() }) // events before that are still read
-		defer stop()
-		for e, err := range source.Events(context.Background(), events) {
-			if err == nil {
-				err = channel.Write(e)
-			}
-			if err != nil {
-				return errors.Join(err, trace.Close())
-			}
-		}
-		lost, err := events.Losses()
-		for _, l := range lost {
-			err = errors.Join(err, channel.SetLost(l.CPU, l.Count))
-		}
-		return errors.Join(err, trace.Close())
+		sum, err := recording.Record(ctx, dir, &recording.Options{Count: 1_000_000}, events)
+		fmt.Println(sum.Saved(), "events,", sum.Total(), "lost")
+		return err // of the disk, for one: the events before are in the trace
 	}
 	_ = record
 }

@@ -23,7 +23,7 @@ type state struct {
 // declaration is what a tracepoint's name, the names of its arguments and their types come to.
 type declaration struct {
 	fields []event.Field
-	err    error // what is wrong with it
+	err    error // why it is invalid, or nil
 }
 
 // loaded returns the tracepoint's state, nil before anybody looked at it.
@@ -68,8 +68,8 @@ func (m *Tracepoint) declare(fn reflect.Type) *declaration {
 	return d
 }
 
-// fieldNames returns what the arguments are called. With an error, which says what is wrong with that or with the
-// tracepoint's own name, they are called by their numbers.
+// fieldNames returns what the arguments are called. With an error, which says what is wrong with
+// that or with the tracepoint's own name, they are called by their numbers.
 func (m *Tracepoint) fieldNames() ([]string, error) {
 	_, _, err := event.ParseName(m.name)
 	arity := int(m.arity)
@@ -96,8 +96,8 @@ func unnamed(arity int) []string {
 	return names
 }
 
-// kindOf returns as what an argument is recorded: of what is an address to the machine, that address; field.Invalid for
-// what has parts, or is one thing now and another one then.
+// kindOf returns as what an argument is recorded: of what is an address to the machine, that
+// address; field.Invalid for what has parts, or is one thing now and another one then.
 func kindOf(t reflect.Type) event.Kind {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Chan, reflect.Map, reflect.Func:

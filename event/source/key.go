@@ -8,12 +8,12 @@ import (
 	"github.com/waymark-trace/waymark/event"
 )
 
-// KeyText is how many bytes of a text a key has. Texts are told apart by them and by their whole
-// length.
+// KeyText is the number of bytes of a text that a key contains. A key also contains the length of
+// the whole text.
 const KeyText = 64
 
-// Builtin returns one of the values that every event has: pid, tid, cpu, comm and goroutine. It
-// reports false for other names, and for the goroutine of an event where it is not known.
+// Builtin returns a value that every event has: pid, tid, cpu, comm or goroutine. It returns false
+// for other names, and for a goroutine that is unknown.
 func Builtin(e *event.Event, name string) (event.Value, bool) {
 	switch name {
 	case "pid":
@@ -30,8 +30,8 @@ func Builtin(e *event.Event, name string) (event.Value, bool) {
 	return event.Value{}, false
 }
 
-// Field returns the index of the field of a name, or else of the N-th where the name is argN; -1
-// when there is none.
+// Field returns the index of the field with a name, or else of the N-th field if the name is argN.
+// It returns -1 if there is none.
 func Field(p *event.Point, name string) int {
 	if i := p.Field(name); i >= 0 {
 		return i
@@ -44,9 +44,9 @@ func Field(p *event.Point, name string) int {
 	return -1
 }
 
-// KeyValue returns the value of an event by which it can be joined with others or counted: one
-// that every event has, or that of a field. It reports false for events without such a value. A
-// text has its first KeyText bytes and its length.
+// KeyValue returns a value of an event that can serve as a key: a Builtin value or a field's value.
+// It returns false for events without the value. Of a text it returns the first KeyText bytes, with
+// the whole length.
 func KeyValue(e *event.Event, name string) (event.Value, bool) {
 	v, ok := Builtin(e, name)
 	if v.Kind() != event.Invalid {
@@ -63,8 +63,8 @@ func KeyValue(e *event.Event, name string) (event.Value, bool) {
 	return v, v.Err() == nil && v.Kind() != event.Invalid
 }
 
-// AppendKey appends the value of a name as bytes that are the same for equal values only, and
-// that show where they end. It reports false for events without such a value, which are alike.
+// AppendKey appends the value of KeyValue in an encoding that is unique for each value and free of
+// prefixes. It returns false for events without the value; these all have the same encoding.
 func AppendKey(b []byte, e *event.Event, name string) ([]byte, bool) {
 	v, ok := KeyValue(e, name)
 	switch {

@@ -7,40 +7,40 @@ import (
 	"github.com/waymark-trace/waymark/event"
 )
 
-// MaxOpen is how many pairs can be open at once.
+// MaxOpen is the largest number of pairs that can be open at once.
 const MaxOpen = 1 << 20
 
-// PairOptions are how events are joined to pairs.
+// PairOptions configures the pairing of events.
 type PairOptions struct {
 	// Begins and Ends report whether events of a point begin and end pairs. They are called once
-	// for each point. Events of others are ignored.
+	// for each point. Events of points that do neither are ignored.
 	Begins, Ends func(*event.Point) bool
-	// By names the value that begin and end have in common, besides the process: "goroutine",
-	// "tid", a field, or another one that KeyValue knows. "" is the goroutine of events that have
-	// one, and the thread of others.
+	// By names the key that begin and end share within a process: "goroutine", "tid", a field, or
+	// any other name accepted by KeyValue. With "" the key is the goroutine, or the thread of
+	// events without one.
 	By string
-	// EndBy is the name on the end's side where it is another one there, "" for By.
+	// EndBy names the key of ends if it differs from that of begins. "" means By.
 	EndBy string
-	// MaxOpen is how many pairs can be open at once, 0 for the constant MaxOpen, which is the most.
+	// MaxOpen limits the pairs open at once. 0 means the constant MaxOpen, the upper limit.
 	MaxOpen int
 }
 
-// PairCounts are the events that Pairs was given.
+// PairCounts counts the events added to Pairs.
 type PairCounts struct {
-	// Begins and Ends are the events on either side.
+	// Begins and Ends count the begins and ends with a key.
 	Begins, Ends uint64
-	// Nested is how many begins came while one with the same key was open. That one is forgotten:
-	// of nested pairs the innermost is measured.
+	// Nested counts the begins that replaced an open begin with the same key. Only the innermost of
+	// nested pairs is measured.
 	Nested uint64
-	// Unread is how many events on either side had no key. They are not among Begins and Ends.
+	// Unread counts begins and ends without a key. Begins and Ends do not include them.
 	Unread uint64
-	// Full is how many begins found MaxOpen pairs open, and are forgotten.
+	// Full counts begins that were dropped because MaxOpen pairs were open.
 	Full uint64
 }
 
-// Pairs joins begins to ends: an end belongs to the last begin with the same key in the same
-// process. Times are compared on the clock of the events' source, so all events are of one source,
-// in the order of time. Its methods are for one goroutine at a time.
+// Pairs pairs begins with ends. An end belongs to the last begin with the same key in the same
+// process. All events must come from one source, in the order of time, because their times are
+// compared. Pairs must not be used by several goroutines at once.
 type Pairs struct {
 	options PairOptions
 	sides   map[*event.Point]side
@@ -62,9 +62,9 @@ func NewPairs(o PairOptions) *Pairs {
 	return &Pairs{options: o, sides: map[*event.Point]side{}, open: map[string]time.Duration{}}
 }
 
-// Add takes the next event, which it does not keep. It returns how long a pair took, and true,
-// when the event is its end. An event of a point that both begins and ends pairs first ends the
-// pair that an event before began.
+// Add adds the next event and does not retain it. If the event ends a pair, Add returns the pair's
+// duration and true. An event of a point that both begins and ends pairs first ends the open pair
+// and then begins the next one.
 func (p *Pairs) Add(e *event.Event) (took time.Duration, ended bool) {
 	s, ok := p.sides[e.Point]
 	if !ok {
@@ -80,7 +80,7 @@ func (p *Pairs) Add(e *event.Event) (took time.Duration, ended bool) {
 	return took, ended
 }
 
-// Counts returns the events so far.
+// Counts returns the counts of events so far.
 func (p *Pairs) Counts() PairCounts { return p.counts }
 
 func (p *Pairs) end(e *event.Event) (took time.Duration, ended bool) {
@@ -112,7 +112,7 @@ func (p *Pairs) begin(e *event.Event) {
 	p.open[string(p.key)] = e.Time
 }
 
-// encode makes the key of an event, and reports false for one without.
+// encode sets p.key to the key of an event. It returns false if the event has none.
 func (p *Pairs) encode(e *event.Event, by string) (ok bool) {
 	if by == "" {
 		if by = "tid"; e.Goroutine != 0 {

@@ -1,8 +1,8 @@
 // Package source defines where events come from: live kernel probes, the agent in a program, and
 // a trace on disk are all a [Source].
 //
-// What a consumer does with events does not depend on how they were collected. [Pairs] measures
-// the time from a begin to its end for any source.
+// Consumers of a Source do not depend on how its events were collected. [Pairs] measures the time
+// from a begin to its end for any source.
 package source
 
 import (
@@ -12,24 +12,23 @@ import (
 	"github.com/waymark-trace/waymark/event"
 )
 
-// Source yields events. Its methods are for one goroutine at a time, unless the type that
-// implements them allows more.
+// Source yields events. It must not be used by several goroutines at once, unless the implementing
+// type allows it.
 type Source interface {
-	// Points returns the points that events can have, as far as they are known. Event.Point is one
-	// of these pointers. A source that learns of points while it runs returns more of them later;
-	// the points themselves do not change.
+	// Points returns the points of the source's events known so far. Event.Point is one of these
+	// pointers. A source that discovers points while it runs returns more of them later. Points
+	// do not change once returned.
 	Points() []*event.Point
 
-	// Read fills in the next event, and waits for it where the source is live. The event belongs to
-	// the caller. Its Values, and the texts that they refer to, may be used again by the next Read:
-	// a caller that keeps them copies them.
+	// Read fills in the next event. A live source waits for it. The event belongs to the caller,
+	// but the next Read may reuse its Values and their texts. To keep them, copy them.
 	//
-	// Read returns io.EOF when all events were returned, the context's error when the context is
-	// done, and os.ErrClosed after the source was closed. Any other error means that events are
-	// missing which Losses does not count, and it is final. After an error the event is of no use.
+	// Read returns io.EOF after the last event, the context's error when the context is done, and
+	// os.ErrClosed after the source was closed. Any other error is final and means that events are
+	// missing that Losses does not count. After an error the event is not valid.
 	Read(ctx context.Context, e *event.Event) error
 
-	// Losses returns the events that were lost so far. After io.EOF the numbers are exact.
+	// Losses returns the number of events lost so far. After io.EOF the numbers are exact.
 	Losses() ([]Loss, error)
 
 	// Order returns the order in which Read returns events.
@@ -49,22 +48,22 @@ type Stopper interface {
 	Stop() error
 }
 
-// Loss is how many events were lost in one place for one reason. None has a Count of 0.
+// Loss counts the events lost in one stream for one reason. Its Count is never 0.
 type Loss struct {
-	Stream string // a name of the part of the source that lost them: an engine, a process or a file
-	CPU    int    // 0 where it is not known
-	Reason string // one of the constants, another word of the tracer's, or "" where it is not known
+	Stream string // the part of the source that lost them: an engine, a process or a file
+	CPU    int    // 0 if unknown
+	Reason string // a constant below, another word of the tracer, or "" if unknown
 	Count  uint64
 }
 
 // Reasons for which waymark's engines lose events.
 const (
-	BufferFull  = "buffer_full" // there was no room between the program, or the kernel, and the reader
+	BufferFull  = "buffer_full" // the buffer between the program or the kernel and the reader was full
 	NoRing      = "no_ring"     // GOMAXPROCS was raised beyond the rings of the program
-	Undescribed = "undescribed" // the program's agent had no way to record the marker
+	Undescribed = "undescribed" // the program's agent could not describe the marker
 )
 
-// Total returns how many events were lost.
+// Total returns the number of all lost events.
 func Total(lost []Loss) (n uint64) {
 	for _, l := range lost {
 		n += l.Count
@@ -76,8 +75,8 @@ func Total(lost []Loss) (n uint64) {
 type Order uint8
 
 const (
-	// Arrival is the order in which events were collected: that of their times, except that an
-	// event can follow a later one of another CPU or thread that was written faster.
+	// Arrival is the order in which events were collected. It is the order of their times, except
+	// that an event can follow a later one of another CPU or thread.
 	Arrival Order = iota
 	// ByTime is the order of Event.Time.
 	ByTime

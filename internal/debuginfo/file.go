@@ -1,9 +1,9 @@
 // Package debuginfo opens the DWARF of an ELF file, its own or that of its separate debug file,
 // and answers what a tracer asks of it: units, lines, scopes and the frame's address.
 //
-// Files are hostile. debug/dwarf is not hardened, by its own words: what it does here it does below
-// Guard, which turns a panic into an error, and no loop trusts it to end. Sections come from an
-// elffile.Image, which bounds what is taken into memory.
+// Files are treated as hostile. debug/dwarf is documented as not hardened, so it is called only
+// under Guard, which turns a panic into an error. No loop relies on it to terminate. Sections come
+// from an elffile.Image, which bounds the memory used.
 package debuginfo
 
 import (
@@ -42,7 +42,7 @@ type File struct {
 }
 
 // Open opens the file at path, which is shown in messages and beside which debug files may lie.
-// r is the file, or an image of it, and has to stay open until Close.
+// r is the file or an image of it, and must stay open until Close.
 func Open(r io.ReaderAt, path string) (f *File, err error) {
 	im, err := elffile.Of(r, path)
 	if err == nil {
@@ -67,15 +67,15 @@ func (f *File) Close() error {
 	return nil
 }
 
-// Release takes what was read of files out of the memory of this process. The kernel has it still, most
-// often, when it is looked at again.
+// Release takes what was read of files out of the memory of this process. The kernel has it still,
+// most often, when it is looked at again.
 func (f *File) Release() {
 	f.program.Release()
 	f.debug.Release()
 }
 
-// Guard calls do and returns its panic as an error, also that of reading what a file had when it was
-// mapped. All that reads a File is called below it.
+// Guard calls do and returns its panic as an error, also that of reading what a file had when it
+// was mapped. All that reads a File is called below it.
 func Guard(do func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -101,7 +101,7 @@ func (f *File) open() (err error) {
 	return err
 }
 
-// notTrusted returns ErrNone, with the reason why a debug file that was found is not used.
+// notTrusted returns ErrNone, with the reason why an existing debug file is not used.
 func notTrusted(err error) error {
 	if text, ok := strings.CutPrefix(err.Error(), elffile.ErrNoDebug.Error()); ok && text != "" {
 		return fmt.Errorf("%w%s", ErrNone, text)
@@ -192,7 +192,7 @@ func (f *File) Code(address uint64, n int) ([]byte, error) {
 	return f.bytesAt(s, address, n)
 }
 
-// bytesAt returns up to n bytes of a segment.
+// bytesAt returns up to n bytes of a segment at an address.
 func (f *File) bytesAt(s *elffile.Segment, address uint64, n int) ([]byte, error) {
 	at, ok := s.FileOffset(address, 1)
 	if !ok {

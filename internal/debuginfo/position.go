@@ -1,21 +1,21 @@
 package debuginfo
 
-// Position is a position in the code, as finely as the debugging information distinguishes them.
+// Position is a position in the code, at the resolution of the debugging information.
 //
-// Statements that left no instruction between them have one address. gcc numbers these from 0, its views of
-// the address, in the line table as in lists of locations (A. Oliva, "Location Views", 2017). Without them, the
-// values at an address are those after the last of its statements.
+// Statements without an instruction between them have the same address. gcc numbers them from 0 and
+// calls them views of the address, in the line table and in location lists (A. Oliva, "Location
+// Views", 2017). Without views, the values at an address are those after its last statement.
 type Position struct {
 	Address uint64
-	// Views are the first and the last of the address's statements that it stands for: -1 for
-	// before all, or NoViews.
+	// Views are the first and the last view that the position includes. -1 is before all views. The
+	// value is NoViews if they are unknown.
 	Views [2]int
 }
 
-// NoView is a view that is not known.
+// NoView is an unknown view.
 const NoView = -2
 
-// NoViews are the views of an address of which nothing but the address is known.
+// NoViews are the views of a position with only an address.
 var NoViews = [2]int{NoView, NoView}
 
 // PositionOf returns the position of an address without views.

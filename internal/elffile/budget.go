@@ -5,29 +5,29 @@ import (
 	"math"
 )
 
-// The budget of one file: the bytes that may be taken into memory of it, or mapped, by all its
-// readers together. A small file can hold much once it is uncompressed, and a sparse one claim
-// gigabytes of zeros, so the budget grows with the bytes that the file really holds.
+// The budget of a file limits how many of its bytes all readers together load or map. A small file
+// can be large when uncompressed, and a sparse file can claim gigabytes of zeros. So the budget
+// grows with the bytes that the file stores on disk.
 const (
-	budgetBase  = 64 << 20 // of a file of any size
-	budgetTimes = 16       // and this often what it holds; debugging information compresses to a third
+	budgetBase  = 64 << 20 // for a file of any size
+	budgetTimes = 16       // per byte stored; debugging information compresses to a third
 	budgetMost  = 2 << 30
 )
 
-// A LimitError is the error of a file that needs more than its budget.
+// LimitError reports that reading a file needs more memory than the file's budget.
 type LimitError struct {
-	What string // what did not fit
-	Need uint64 // bytes that it needs
-	Used uint64 // bytes that were used before
+	What string // the object that did not fit
+	Need uint64 // bytes that the object needs
+	Used uint64 // bytes in use already
 	Max  uint64 // the budget
-	Held uint64 // bytes that the file holds, which the budget depends on
+	Held uint64 // bytes stored in the file; they determine the budget
 	Cap  uint64 // the largest budget of any file
 }
 
 func (e *LimitError) Error() string {
 	used := ""
 	if e.Used > 0 {
-		used = fmt.Sprintf(", of which %d are used", e.Used)
+		used = fmt.Sprintf(", %d of them in use", e.Used)
 	}
 	return fmt.Sprintf("%s of %d bytes is over the limit for this file of %d bytes%s: %d MiB and %d times the %d bytes that it holds, at most %d MiB",
 		e.What, e.Need, e.Max, used, budgetBase>>20, budgetTimes, e.Held, e.Cap>>20)
@@ -37,19 +37,19 @@ type budget struct {
 	held, most, used uint64
 }
 
-// budgetOf returns the budget of a file of a size, of which so many bytes are not in holes. The size of
-// what is in memory is both.
+// budgetOf returns the budget of a file with size bytes, held of them outside holes. The two are
+// equal for an image in memory.
 func budgetOf(size, held int64) budget {
 	h := uint64(max(min(size, held), 0))
 	return budget{held: h, most: min(grown(h), budgetMost)}
 }
 
-// grown returns the budget of a file that holds so many bytes, without the limit for all files.
+// grown returns the budget of a file that stores held bytes, before the limit for all files.
 func grown(held uint64) uint64 {
 	return budgetBase + budgetTimes*min(held, math.MaxInt64/budgetTimes/2)
 }
 
-// check returns an error unless so many bytes are left.
+// check returns an error unless n bytes are left.
 func (b *budget) check(what string, n uint64) error {
 	if n > b.most-b.used {
 		return &LimitError{What: what, Need: n, Used: b.used, Max: b.most, Held: b.held, Cap: budgetMost}

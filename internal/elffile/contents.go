@@ -10,9 +10,9 @@ import (
 	"io"
 )
 
-// Contents returns the bytes of a section, uncompressed; nil of one without bytes in the file. They
-// are valid until Forget or Close. Those of an open file stay in it until they are used: one that is
-// cut off meanwhile is a fault then, which debug.SetPanicOnFault turns into a panic.
+// Contents returns the uncompressed bytes of a section, or nil if it has none in the file. They are
+// valid until Forget or Close. The bytes of an open file are mapped: if the file is truncated,
+// reading them faults, and debug.SetPanicOnFault turns the fault into a panic.
 func (im *Image) Contents(s *Section) ([]byte, error) {
 	if s.Type == elf.SHT_NOBITS || s.Size == 0 {
 		return nil, nil
@@ -31,7 +31,7 @@ func (im *Image) Contents(s *Section) ([]byte, error) {
 	return data, nil
 }
 
-// Forget drops what Contents returned.
+// Forget frees the bytes that Contents returned.
 func (im *Image) Forget() {
 	for _, m := range im.mappings {
 		im.budget.give(m.counted)
@@ -40,8 +40,8 @@ func (im *Image) Forget() {
 	im.mappings, im.contents = nil, nil
 }
 
-// Release takes the pages of the file that Contents returned out of the memory of this process. The
-// kernel most often has them still when they are used again.
+// Release removes the mapped pages of Contents from the memory of this process. They remain valid,
+// and the kernel's page cache usually still has them at the next use.
 func (im *Image) Release() {
 	for _, m := range im.mappings {
 		if m.ofFile {
@@ -50,10 +50,11 @@ func (im *Image) Release() {
 	}
 }
 
-// mapping is memory of Contents, outside of the collector's heap, which would take as much again beside it.
+// mapping is memory that Contents returned. It is outside the Go heap, so that the garbage
+// collector does not reserve as much again.
 type mapping struct {
 	memory  pages
-	counted uint64 // bytes of the budget
+	counted uint64 // bytes charged to the budget
 	ofFile  bool
 }
 
@@ -77,12 +78,12 @@ func (im *Image) load(s *Section) ([]byte, error) {
 	return im.read("a section", s.Offset, size)
 }
 
-// old is how GNU tools compressed sections before ELF knew compressed ones: "ZLIB", the size with the
-// highest byte first, and the data.
+// old is the layout of GNU tools from before ELF defined compressed sections: "ZLIB", the
+// big-endian size, and the data.
 const old elf.CompressionType = 1 << 30
 
-// compression returns how a section is compressed, 0 for not, its size uncompressed, and the size of the
-// header before the compressed bytes.
+// compression returns the compression of a section (0 for none), its uncompressed size, and the
+// size of the header before the compressed bytes.
 func (im *Image) compression(s *Section) (c elf.CompressionType, size, skip uint64, err error) {
 	switch {
 	case s.Flags&elf.SHF_COMPRESSED != 0:
@@ -123,7 +124,8 @@ func (im *Image) headOf(s *Section, n uint64) ([]byte, error) {
 	return im.read("the head of a section", s.Offset, n)
 }
 
-// inflate returns size bytes that are in memory of their own, of which there is as much as there is to read.
+// inflate uncompresses a section into anonymous memory of size bytes. The kernel provides its pages
+// as they are written, so a false size takes no memory.
 func (im *Image) inflate(c elf.CompressionType, s *Section, skip, size uint64) (data []byte, err error) {
 	if size == 0 {
 		return nil, nil
@@ -149,7 +151,7 @@ func (im *Image) inflate(c elf.CompressionType, s *Section, skip, size uint64) (
 	}
 	var more [1]byte
 	if n, _ := io.ReadFull(r, more[:]); err == nil && (uint64(len(data)) < size || n > 0) {
-		err = fmt.Errorf("it has not the %d bytes that its head says", size)
+		err = fmt.Errorf("the uncompressed data is not %d bytes long, the size in its header", size)
 	}
 	return data, err
 }
@@ -164,9 +166,9 @@ func (im *Image) decompressor(c elf.CompressionType, s *Section, skip uint64) (i
 	return zlib.NewReader(io.NewSectionReader(im.r, int64(s.Offset+skip), int64(s.Size-skip)))
 }
 
-// zstd returns a reader of a section that is compressed by Zstandard. The only decompressor for that in
-// the standard library is that of debug/elf, which gets a file of its own: a header, the header of this one
-// section, and the bytes of the section.
+// zstd returns a reader of a section compressed with Zstandard. The standard library exposes its
+// decompressor only through debug/elf. So zstd builds an ELF file in memory: a file header, the
+// header of this section, and the bytes of the section.
 func (im *Image) zstd(s *Section) (r io.Reader, err error) {
 	defer func() { // debug/elf is not hardened
 		if p := recover(); p != nil {
@@ -176,8 +178,8 @@ func (im *Image) zstd(s *Section) (r io.Reader, err error) {
 	if s.Offset > uint64(im.size) || s.Size > uint64(im.size)-s.Offset {
 		return nil, io.ErrUnexpectedEOF
 	}
-	// Both classes have the same fields in the sections' headers; only the header of the compressed
-	// bytes has another width, which goes along as it is.
+	// Section headers have the same fields in both classes. The header of the compressed bytes
+	// differs in width between them and is passed on unchanged.
 	order, class, data := im.Order, byte(im.Class), byte(elf.ELFDATA2LSB)
 	if order == binary.BigEndian {
 		data = byte(elf.ELFDATA2MSB)
@@ -209,7 +211,7 @@ func (im *Image) zstd(s *Section) (r io.Reader, err error) {
 	return f.Sections[2].Open(), nil
 }
 
-// joined reads a header, and what follows it.
+// joined reads head followed by rest.
 type joined struct {
 	head []byte
 	rest *io.SectionReader

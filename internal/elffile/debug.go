@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// DebugRoot is where distributions install separate debug files. Only tests set it.
+// DebugRoot is the directory where distributions install separate debug files. Only tests set it.
 var DebugRoot = "/usr/lib/debug"
 
 // MaxDebugLink bounds the section .gnu_debuglink, in bytes.
@@ -21,15 +21,15 @@ const MaxDebugLink = 4 << 10
 // ErrNoDebug is wrapped by Debug's error for a file without a debug file.
 var ErrNoDebug = errors.New("no debug file of it was found")
 
-// search is the search for the debug files of a file. What it found is kept.
+// search is the state of the search for a file's debug files. It keeps the files found so far.
 type search struct {
 	started bool
 	id      string // the build id of the file
 	sum     uint32
 	owner   owner
-	paths   []string // that are left
+	paths   []string // not tried yet
 	found   []*Image
-	refused error // why a debug file is not trusted, nil when there is none of these
+	refused error // why a debug file is not trusted, nil if all are
 }
 
 func (s *search) close() error {
@@ -41,15 +41,15 @@ func (s *search) close() error {
 	return errors.Join(errs...)
 }
 
-// Debug returns the first separate debug file of the file that the caller accepts: by build id below
-// DebugRoot, and by the name in .gnu_debuglink where gdb looks for it (GDB manual, "Debugging
-// Information in Separate Files"). It is closed with the image.
+// Debug returns the first separate debug file that accept accepts. It searches DebugRoot by build
+// id, and the directories of gdb for the name in .gnu_debuglink (GDB manual, "Debugging Information
+// in Separate Files"). The debug file is closed with the image.
 //
-// It is looked for beside the real file, not beside a symbolic link to it. It must have the file's build
-// id, or the checksum that goes with its name when there is no id. It must also belong to root or to the owner of
-// the file, and not be writable for everybody. Ids and checksums can be copied: without that rule a
-// waymark that has capabilities would believe any user about the addresses of another one's program.
-// The user who runs waymark gets no more than others, privileged or not.
+// Debug searches the directory of the real file, not that of a symbolic link to it. The debug file
+// must have the same build id, or without one, the checksum in .gnu_debuglink. It must also belong
+// to root or to the file's owner, and must not be world-writable. Ids and checksums can be copied,
+// so without this rule any user could give a privileged waymark false addresses for another user's
+// program. The user who runs waymark has no exemption.
 func (im *Image) Debug(accept func(*Image) bool) (*Image, error) {
 	if im.path == "" {
 		return nil, ErrNoDebug
@@ -84,7 +84,7 @@ func (im *Image) startSearch() {
 	s.paths = debugPaths(processRoot(im.path), dir, s.id, link)
 }
 
-// searchOn opens the next debug file; false when there are no more.
+// searchOn opens the next debug file. It returns false if there are no more.
 func (im *Image) searchOn() bool {
 	s := &im.search
 	for len(s.paths) > 0 {
@@ -98,7 +98,7 @@ func (im *Image) searchOn() bool {
 	return false
 }
 
-// openDebug returns nil for what is not the debug file of this file.
+// openDebug opens the file at path, and returns nil if it is not this file's debug file.
 func (im *Image) openDebug(path string) *Image {
 	debug, err := Open(path)
 	if err != nil {
@@ -123,7 +123,7 @@ func (im *Image) openDebug(path string) *Image {
 	return debug
 }
 
-// beside returns the directory in which the real file is, "" for none, and what is known about the file.
+// beside returns the directory of the real file, or "", and the file's information.
 func (im *Image) beside() (dir string, info os.FileInfo) {
 	var err error
 	if im.file != nil {
@@ -141,7 +141,7 @@ func (im *Image) beside() (dir string, info os.FileInfo) {
 		}
 	}
 	if real, err := filepath.EvalSymlinks(im.path); err == nil && processRoot(im.path) == "" {
-		paths = append(paths, real) // symbolic links of another root are not ours to follow
+		paths = append(paths, real) // a link below another root would resolve in ours
 	}
 	for _, p := range paths {
 		if there, err := os.Lstat(p); err == nil && os.SameFile(info, there) {
@@ -153,7 +153,7 @@ func (im *Image) beside() (dir string, info os.FileInfo) {
 	return "", info
 }
 
-// processRoot returns the root of a process that a path leads through, "/proc/PID/root", "" for none.
+// processRoot returns the prefix "/proc/PID/root" of a path, or "" if it has none.
 func processRoot(path string) string {
 	rest, ok := strings.CutPrefix(path, "/proc/")
 	if !ok {
@@ -166,9 +166,9 @@ func processRoot(path string) string {
 	return "/proc/" + pid + "/root"
 }
 
-// debugPaths returns where the debug file can be of a file in dir that has a build id in hexadecimal and
-// a debug link, each "" for none. A file below the root of a process is looked for in that process's file
-// system, and by its build id in ours as well.
+// debugPaths returns the possible paths of a debug file. The file is in dir, with build id id in
+// hexadecimal and debug link link, each "" for none. For a file below the root of a process, they
+// are paths in that process's file system, and by build id also in ours.
 func debugPaths(root, dir, id, link string) []string {
 	var paths []string
 	roots := []string{DebugRoot}
@@ -190,7 +190,7 @@ func debugPaths(root, dir, id, link string) []string {
 	return paths
 }
 
-// DebugLink returns the name of the file's debug file and its checksum, "" for none.
+// DebugLink returns the name and checksum of the file's debug file. The name is "" for none.
 func (im *Image) DebugLink() (name string, sum uint32) {
 	s := im.Section(".gnu_debuglink")
 	if s == nil {
@@ -203,9 +203,9 @@ func (im *Image) DebugLink() (name string, sum uint32) {
 	return debugLink(data, im.Order)
 }
 
-// debugLink reads .gnu_debuglink as objcopy --add-gnu-debuglink writes it: the name of the debug file
-// ended by a zero, padded to four bytes, and a CRC-32. Names only: the file shall not send us to other
-// directories.
+// debugLink reads .gnu_debuglink as objcopy --add-gnu-debuglink writes it: the name of the debug
+// file ended by a zero, padded to four bytes, and a CRC-32. A name with a slash is rejected, so
+// that the file cannot lead to other directories.
 func debugLink(section []byte, order binary.ByteOrder) (name string, sum uint32) {
 	end := bytes.IndexByte(section, 0)
 	at := (end + 4) &^ 3
@@ -218,8 +218,8 @@ func debugLink(section []byte, order binary.ByteOrder) (name string, sum uint32)
 	return name, order.Uint32(section[at:])
 }
 
-// hasSum reports whether the file has the checksum of a debug link. It reads all of the file, so a file of
-// more than the budget, as a sparse one, has not.
+// hasSum reports whether the file has the checksum of a debug link. It reads the whole file, so it
+// reports false for a file over the budget, such as a sparse one.
 func (im *Image) hasSum(sum uint32) bool {
 	if im.budget.check("the file", im.size) != nil {
 		return false

@@ -51,7 +51,7 @@ func TestLink(t *testing.T) {
 }
 
 // The checksum of "123456789" is what every description of CRC-32 gives.
-// hasSum asks the image of what need not be an ELF file.
+// hasSum calls Image.hasSum for data that need not be an ELF file.
 func hasSum(r interface {
 	io.ReaderAt
 	Size() int64

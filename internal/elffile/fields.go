@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// The layouts are those of the gABI, chapters 4 (sections) and 5 (program headers); class 32 has
-// a segment's flags in another place.
+// The layouts are those of the gABI, chapters 4 (sections) and 5 (program headers). The two classes
+// differ in the position of a segment's flags.
 
 func (im *Image) decodeSegment(b []byte) (s Segment) {
 	f := fields{b, im.Order, im.Class}
@@ -29,7 +29,7 @@ func (im *Image) decodeSection(b []byte) (s Section) {
 	return s
 }
 
-// fields takes one field after the other off a header that is long enough.
+// fields decodes a header field by field. The header must be long enough.
 type fields struct {
 	b     []byte
 	order binary.ByteOrder

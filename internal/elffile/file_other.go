@@ -21,7 +21,7 @@ func openRegular(path string) (*os.File, error) {
 
 func held(info os.FileInfo) int64 { return info.Size() }
 
-// owner is unknown where files belong to no user with a number.
+// owner is empty on systems without numeric file owners.
 type owner struct{}
 
 func ownerOf(os.FileInfo) owner { return owner{} }

@@ -25,8 +25,8 @@ func openRegular(path string) (*os.File, error) {
 	return f, nil
 }
 
-// held returns how many bytes of a file are not in holes. A file system that counts no blocks is
-// believed about the size: the head of an ELF file is in no hole.
+// held returns the number of bytes of a file outside holes. If the file system counts no blocks, it
+// returns the size, because the header of an ELF file is never in a hole.
 func held(info os.FileInfo) int64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Blocks > 0 {
 		return int64(st.Blocks) * 512
@@ -34,7 +34,7 @@ func held(info os.FileInfo) int64 {
 	return info.Size()
 }
 
-// owner is the user to whom a file belongs.
+// owner is the user who owns a file.
 type owner struct {
 	known bool
 	uid   uint32
@@ -48,7 +48,7 @@ func ownerOf(info os.FileInfo) owner {
 	return owner{true, uint32(st.Uid)}
 }
 
-// trusts returns an error unless a debug file of the owner's file may be believed.
+// trusts returns an error unless a debug file is safe to use for the owner's file.
 func (o owner) trusts(debug os.FileInfo) error {
 	its := ownerOf(debug)
 	switch {

@@ -66,7 +66,7 @@ func compressed(t testing.TB, size int64) []byte {
 	return b.Bytes()
 }
 
-// A small file whose section is large once it is uncompressed is refused before that takes memory.
+// A small file with a section that is large when uncompressed is refused before it takes memory.
 func TestCompressedBomb(t *testing.T) {
 	const size = 80 << 20
 	bomb := compressed(t, size)
@@ -87,7 +87,7 @@ func TestCompressedBomb(t *testing.T) {
 	}
 }
 
-// What fits the budget is uncompressed, once; what the head says must be so.
+// A section within the budget is uncompressed once, and the size in its header must be right.
 func TestCompressed(t *testing.T) {
 	const size = 1 << 20
 	im, err := FromBytes(file(t, ".debug_info", elf.SHF_COMPRESSED, compressed(t, size)))
@@ -167,7 +167,8 @@ func contents(t *testing.T, path string) map[string][]byte {
 	return all
 }
 
-// A sparse file has the budget of what it holds: neither its sections nor its checksum are read.
+// A sparse file's budget depends on its stored bytes: neither its sections nor its checksum are
+// read.
 func TestSparse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sparse")
 	data := file(t, ".debug_info", 0, nil)

@@ -1,12 +1,12 @@
 // Package elffile reads an ELF file through one bounded image: the file is opened once, by
-// descriptor, its headers are parsed once, and the image is passed to all that read the file.
+// descriptor, its headers are parsed once, and all readers of the file share the image.
 //
-// Files are hostile. Counts and sizes in headers are bounded before they are used, names are read
-// up to a limit, and what is taken into memory of one file has a budget (see [LimitError]).
-// debug/elf, which documents that it is not hardened, is used for its constants only, and for one
-// decompressor below a recover.
+// Files are treated as hostile. Counts and sizes in headers are checked before use, names are read
+// up to a limit, and the memory used for a file has a budget (see [LimitError]). debug/elf is
+// documented as not hardened. So this package uses only its constants and one decompressor, the
+// latter under a recover.
 //
-// An Image is for one goroutine at a time.
+// An Image must not be used by several goroutines at once.
 package elffile
 
 import (
@@ -20,10 +20,10 @@ import (
 	"os"
 )
 
-// ErrNotELF is wrapped by the error for a file that is not an ELF file at all.
+// ErrNotELF is wrapped by the error for a file that is not ELF.
 var ErrNotELF = errors.New("not an ELF file")
 
-// Limits on the tables of a file. Each is well over anything a tool emits.
+// Limits on the tables of a file, all well above the output of any tool.
 const (
 	maxSections  = 1 << 17
 	maxSegments  = 1 << 16
@@ -41,21 +41,21 @@ type Image struct {
 	Sections []Section
 
 	r      io.ReaderAt
-	file   *os.File // r, when it is one
-	memory []byte   // the whole file, when it is in memory
+	file   *os.File // r, if it is a file
+	memory []byte   // the whole file, if it is in memory
 	own    bool     // Close closes file
-	path   string   // beside which debug files may lie, "" for nowhere
-	size   uint64   // of the file, math.MaxInt64 when it is not known
+	path   string   // debug files are searched beside it; "" for no search
+	size   uint64   // of the file, math.MaxInt64 if unknown
 	head   []byte   // the first page, which holds most headers
 	names  []byte   // the section names
 	budget budget
 
-	contents map[*Section][]byte // of Contents
-	mappings []mapping           // in which some of them are
+	contents map[*Section][]byte // cached by Contents
+	mappings []mapping           // that back some of contents
 	search   search
 }
 
-// Open opens the file at path, which has to be a regular one.
+// Open opens the regular file at path.
 func Open(path string) (*Image, error) {
 	f, err := openRegular(path)
 	if err != nil {
@@ -70,8 +70,8 @@ func Open(path string) (*Image, error) {
 	return im, nil
 }
 
-// FromFile returns the image of an open file, which has to stay open until Close. path is the name
-// that the file was opened by; with "" no debug file is looked for.
+// FromFile returns the image of an open file, which must stay open until Close. path is the name
+// under which the file was opened; with "" Debug finds no debug file.
 func FromFile(f *os.File, path string) (*Image, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -80,8 +80,8 @@ func FromFile(f *os.File, path string) (*Image, error) {
 	return open(&Image{r: f, file: f, path: path, size: uint64(max(info.Size(), 0)), budget: budgetOf(info.Size(), held(info))})
 }
 
-// ReadFile reads a regular file whole, which has at most most bytes, and is not much larger than what it
-// holds.
+// ReadFile reads a whole regular file. It returns a LimitError if the file has more than most
+// bytes, or many more than it stores on disk.
 func ReadFile(path string, most uint64) ([]byte, os.FileInfo, error) {
 	f, err := openRegular(path)
 	if err != nil {
@@ -104,14 +104,15 @@ func ReadFile(path string, most uint64) ([]byte, os.FileInfo, error) {
 	return data, info, nil
 }
 
-// FromBytes returns the image of a file that is in memory. What it returns of sections are parts of data.
+// FromBytes returns the image of a file in memory. The contents of its sections share data's
+// memory.
 func FromBytes(data []byte) (*Image, error) {
 	size := int64(len(data))
 	return open(&Image{r: bytes.NewReader(data), memory: data, size: uint64(size), budget: budgetOf(size, size)})
 }
 
-// Of returns r itself when it is an image, and the image of what r reads otherwise. path is as of
-// FromFile, and ignored when r is an image.
+// Of returns r if it is an Image, or else an image of the file that r reads. path is used as in
+// FromFile, and ignored if r is an Image.
 func Of(r io.ReaderAt, path string) (*Image, error) {
 	switch r := r.(type) {
 	case *Image:
@@ -125,7 +126,7 @@ func Of(r io.ReaderAt, path string) (*Image, error) {
 	return open(&Image{r: r, path: path, size: math.MaxInt64, budget: budgetOf(math.MaxInt64, math.MaxInt64)})
 }
 
-// Close drops what Contents returned, and closes the debug files that were opened, and the file when
+// Close frees the bytes that Contents returned, and closes the debug files. It closes the file if
 // Open opened it.
 func (im *Image) Close() error {
 	im.Forget()
@@ -136,13 +137,13 @@ func (im *Image) Close() error {
 	return err
 }
 
-// Path returns the name that the file was opened by.
+// Path returns the name under which the file was opened.
 func (im *Image) Path() string { return im.path }
 
-// ReadAt reads bytes of the file. They are in the caller's memory, and not counted.
+// ReadAt reads bytes of the file into the caller's memory, which the budget does not count.
 func (im *Image) ReadAt(p []byte, offset int64) (int, error) { return im.r.ReadAt(p, offset) }
 
-// open reads headers only: one read of the file's first page, and two of the sections'.
+// open reads only headers: the file's first page in one read, the section headers in two.
 func open(im *Image) (*Image, error) {
 	if im.memory != nil {
 		im.head = im.memory[:min(len(im.memory), 4096)]
@@ -203,7 +204,7 @@ func (im *Image) readHeaders() error {
 	progEach, progCount := uint64(f.half()), uint64(f.half())
 	sectEach, sectCount, namesIndex := uint64(f.half()), uint64(f.half()), uint64(f.half())
 
-	// Counts that do not fit 16 bits stand in section 0 (gABI, "Extended section numbering").
+	// Counts over 16 bits are in section 0 (gABI, "Extended section numbering").
 	const xnum = 0xffff
 	if sectAt != 0 {
 		if sectEach != sectSize {

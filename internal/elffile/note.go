@@ -7,12 +7,12 @@ import (
 	"fmt"
 )
 
-// The note of the GNU build id (binutils, include/elf/common.h).
+// Constants of the GNU build id note (binutils, include/elf/common.h).
 const (
 	gnuOwner       = "GNU"
 	gnuBuildID     = 3
 	maxBuildIDSize = 64       // SHA-1 has 20 bytes
-	maxBuildNotes  = 64 << 10 // bytes of a PT_NOTE segment that is searched for it
+	maxBuildNotes  = 64 << 10 // bytes searched for it in a PT_NOTE segment
 )
 
 const (
@@ -20,8 +20,8 @@ const (
 	noteAlign      = 4
 )
 
-// BuildID returns the file's build id in hexadecimal, "" for none. Segments come first: files
-// without section headers have them too, and the first page of the file mostly holds them.
+// BuildID returns the file's build id in hexadecimal, or "" for none. It searches segments first:
+// files without section headers have them too, usually in the file's first page.
 func (im *Image) BuildID() string {
 	for i := range im.Segments {
 		if s := &im.Segments[i]; s.Type == elf.PT_NOTE {
@@ -62,7 +62,7 @@ type Notes struct {
 	Align int // 4, or 8 in segments that hold .note.gnu.property
 
 	At    int    // offset of the note in Data
-	Owner []byte // without the zero that ends it; nil when none does
+	Owner []byte // without its final zero; nil if it has no final zero
 	Kind  uint32
 	Desc  []byte
 	Err   error // set when a note runs out of data
@@ -70,7 +70,7 @@ type Notes struct {
 	rest int
 }
 
-// Next steps to the next note, and reports whether there is one.
+// Next advances to the next note and reports whether there is one.
 func (w *Notes) Next() bool {
 	w.At = w.rest
 	left := w.Data[w.At:]

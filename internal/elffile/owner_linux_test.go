@@ -12,8 +12,8 @@ import (
 )
 
 // A debug file is believed only if it belongs to root or to the program's owner, and is looked for
-// beside the program, not beside a symbolic link to it. Otherwise a user could put one beside a link to
-// another user's program, with the build id that everybody can read and other addresses.
+// beside the program, not beside a symbolic link to it. Otherwise a user could put one beside a
+// link to another user's program, with its publicly readable build id and other addresses.
 func TestDebugFileOfOthers(t *testing.T) {
 	peer.Need(t, "gcc", "objcopy", "strip")
 	if os.Geteuid() != 0 {

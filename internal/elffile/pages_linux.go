@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// pages is memory that begins with a page.
+// pages is page-aligned memory.
 type pages []byte
 
-// mapped returns size bytes of a file from an offset, which stay in the file until they are used.
+// mapped maps size bytes of a file at an offset. They are read from the file on first use.
 func mapped(f *os.File, offset, size int64) (data []byte, p pages, err error) {
 	info, err := f.Stat()
 	if err != nil || offset < 0 || size <= 0 || offset > info.Size() || size > info.Size()-offset {
@@ -23,18 +23,18 @@ func mapped(f *os.File, offset, size int64) (data []byte, p pages, err error) {
 	return p[skip:], p, nil
 }
 
-// anonymous returns size bytes of memory, all zero, of which pages are there once they are written.
+// anonymous returns size zero bytes of memory. Its pages are allocated on first write.
 func anonymous(size int64) (pages, error) {
 	return syscall.Mmap(-1, 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 }
 
 func (p pages) unmap() error { return syscall.Munmap(p) }
 
-// release takes the pages of a file out of the memory of this process. What is used again comes from the
-// file again; it would be zero if it had come from elsewhere.
+// release removes the pages of a file mapping from the memory of this process. They are read from
+// the file again at the next use. Pages of anonymous memory would become zero.
 func (p pages) release() { _ = syscall.Madvise(p, syscall.MADV_DONTNEED) }
 
-// pathOf returns the path that an open file has now, "" when it is not known.
+// pathOf returns the current path of an open file, or "" if it is unknown.
 func pathOf(f *os.File) string {
 	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(f.Fd())))
 	if err != nil {

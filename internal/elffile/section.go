@@ -22,7 +22,7 @@ type Section struct {
 // maxName is the length of the longest section name that Name returns, in bytes.
 const maxName = 256
 
-// Name returns the name of a section, "" for none and for one of more than 256 bytes.
+// Name returns the name of a section, or "" if it has none or one of more than 256 bytes.
 func (im *Image) Name(s *Section) string {
 	if uint64(s.name) >= uint64(len(im.names)) {
 		return ""
@@ -34,13 +34,13 @@ func (im *Image) Name(s *Section) string {
 	return ""
 }
 
-// HasName reports whether a section has a name.
+// HasName reports whether a section has the given name.
 func (im *Image) HasName(s *Section, name string) bool {
 	rest, ok := im.cutName(s, name)
 	return ok && len(rest) > 0 && rest[0] == 0
 }
 
-// HasPrefix reports whether the name of a section begins with a prefix.
+// HasPrefix reports whether the name of a section begins with the prefix.
 func (im *Image) HasPrefix(s *Section, prefix string) bool {
 	_, ok := im.cutName(s, prefix)
 	return ok
@@ -53,7 +53,7 @@ func (im *Image) cutName(s *Section, prefix string) (rest []byte, ok bool) {
 	return bytes.CutPrefix(im.names[s.name:], []byte(prefix))
 }
 
-// Section returns the first section of a name, nil for none.
+// Section returns the first section with the name, or nil.
 func (im *Image) Section(name string) *Section {
 	for i := range im.Sections {
 		if s := &im.Sections[i]; im.HasName(s, name) {
@@ -63,7 +63,7 @@ func (im *Image) Section(name string) *Section {
 	return nil
 }
 
-// First returns the first section of a type, nil for none.
+// First returns the first section of a type, or nil.
 func (im *Image) First(t elf.SectionType) *Section {
 	for i := range im.Sections {
 		if s := &im.Sections[i]; s.Type == t {
@@ -73,10 +73,10 @@ func (im *Image) First(t elf.SectionType) *Section {
 	return nil
 }
 
-// ErrNoSection is wrapped by Named's error for a section that the file does not have.
+// ErrNoSection is wrapped by the error of Named if the file has no such section.
 var ErrNoSection = errors.New("no such section")
 
-// Named reads the first section of a name, of at most limit bytes.
+// Named reads the first section with the name, which must have at most limit bytes.
 func (im *Image) Named(name string, limit uint64) ([]byte, error) {
 	err := ErrNoSection
 	if s := im.Section(name); s != nil {
@@ -88,7 +88,7 @@ func (im *Image) Named(name string, limit uint64) ([]byte, error) {
 	return nil, fmt.Errorf("reading section %s: %w", name, err)
 }
 
-// Data reads a section of at most limit bytes, which must not be compressed.
+// Data reads an uncompressed section of at most limit bytes.
 func (im *Image) Data(s *Section, limit uint64) ([]byte, error) {
 	switch {
 	case s.Type == elf.SHT_NOBITS:
@@ -106,8 +106,8 @@ func (im *Image) Bytes(offset, size uint64) ([]byte, error) {
 	return im.read("a part of the file", offset, size)
 }
 
-// read returns size bytes at offset, within the budget. The callers bound size; still no more memory
-// is taken than the file turns out to hold, within a chunk.
+// read returns size bytes at offset, within the budget. Callers bound size. Even so, read allocates
+// no more than one chunk beyond the bytes that it finds in the file.
 func (im *Image) read(what string, offset, size uint64) ([]byte, error) {
 	if size == 0 {
 		return nil, nil

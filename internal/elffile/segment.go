@@ -15,8 +15,8 @@ type Segment struct {
 	Align            uint64
 }
 
-// SegmentAt returns the first loaded segment that holds an address, as the kernel and libbpf search
-// them; nil for none.
+// SegmentAt returns the first loaded segment that contains an address, or nil. The kernel and
+// libbpf search in the same order.
 func (im *Image) SegmentAt(addr uint64) *Segment {
 	for i := range im.Segments {
 		if s := &im.Segments[i]; s.Type == elf.PT_LOAD && addr >= s.Addr && addr-s.Addr < s.MemSize {
@@ -26,8 +26,8 @@ func (im *Image) SegmentAt(addr uint64) *Segment {
 	return nil
 }
 
-// FileOffset returns the file offset of an address within the segment; false unless all of size bytes
-// are in the file.
+// FileOffset returns the file offset of an address in the segment. It returns false unless all size
+// bytes are in the file.
 func (s *Segment) FileOffset(addr, size uint64) (uint64, bool) {
 	within := addr - s.Addr
 	if within >= s.FileSize || s.FileSize-within < size {
@@ -40,7 +40,7 @@ func (s *Segment) FileOffset(addr, size uint64) (uint64, bool) {
 	return off, true
 }
 
-// CodeOffset returns the file offset of an instruction, which lies in an executable segment.
+// CodeOffset returns the file offset of an instruction, which must be in an executable segment.
 func (im *Image) CodeOffset(addr uint64) (uint64, error) {
 	s := im.SegmentAt(addr)
 	switch {

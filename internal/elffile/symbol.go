@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// maxSymbolBytes bounds a symbol table, and its strings.
+// maxSymbolBytes bounds a symbol table, and also its strings.
 const maxSymbolBytes = 512 << 20
 
 // Symbol is one symbol.
@@ -19,7 +19,7 @@ type Symbol struct {
 	names       []byte
 }
 
-// Defined reports whether the file defines the symbol, rather than to need it from another file.
+// Defined reports whether the file defines the symbol. If not, it needs it from another file.
 func (s *Symbol) Defined() bool { return s.Section != elf.SHN_UNDEF }
 
 // Name returns at most limit bytes of the symbol's name.
@@ -35,8 +35,8 @@ func (s *Symbol) Name(limit int) []byte {
 	return name
 }
 
-// Symbols calls visit for each symbol of the table of a type, of which the gABI allows one:
-// SHT_SYMTAB or SHT_DYNSYM. A file without it has no symbols.
+// Symbols calls visit for each symbol of the table of type SHT_SYMTAB or SHT_DYNSYM. The gABI
+// allows one table of each type. A file without the table has no symbols.
 func (im *Image) Symbols(t elf.SectionType, visit func(*Symbol)) error {
 	s := im.First(t)
 	if s == nil {

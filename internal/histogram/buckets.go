@@ -2,23 +2,23 @@ package histogram
 
 import "math/bits"
 
-// Durations are counted in log-linear buckets: below 64 each number has its own, above each power
-// of two is divided into 32 of equal width. A bucket is at most a 32nd as wide as its lowest
-// number, so its middle is within a 64th, 1.6 %, of all its numbers.
+// Durations are counted in log-linear buckets. Each number below 64 has its own bucket. Each power
+// of two above is divided into 32 buckets of equal width. A bucket is at most 1/32 as wide as its
+// lowest number, so its middle is within 1/64 (1.6 %) of all its numbers.
 const (
-	// SubBits is the binary logarithm of the number of buckets that a power of two is divided into.
+	// SubBits is the binary logarithm of the number of buckets in a power of two.
 	SubBits = 5
 	// Size is the number of buckets for all 64-bit numbers.
 	Size = (64-SubBits)<<SubBits + 1<<SubBits
 )
 
-// Index returns the bucket of a number. The eBPF program of latencies does the same.
+// Index returns the bucket of a number. The eBPF program for latencies computes the same index.
 func Index(n uint64) int {
 	shift := max(bits.Len64(n)-SubBits-1, 0)
 	return shift<<SubBits + int(n>>shift)
 }
 
-// Range returns the lowest number of a bucket, and how many numbers it has.
+// Range returns the lowest number in a bucket, and the bucket's width.
 func Range(i int) (low, width uint64) {
 	if i < 2<<SubBits {
 		return uint64(i), 1

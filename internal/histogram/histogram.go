@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Histogram counts durations in log-linear buckets: below 64 ns each nanosecond has its own,
-// above each power of two is divided into 32. It knows the sum and the maximum exactly and every
-// other duration within 1.6 %. The zero value is empty and takes 15 KiB with the first duration.
-// Its methods are for one goroutine at a time.
+// Histogram counts durations in log-linear buckets: one for each nanosecond below 64 ns, and 32 for
+// each power of two above. Its sum and maximum are exact, all other durations are within 1.6 %. The
+// zero value is empty and allocates 15 KiB at the first duration. A Histogram must not be used by
+// several goroutines at once.
 type Histogram struct {
-	counts []uint64 // by Index, nil when there are none
+	counts []uint64 // by Index, nil if empty
 	n      uint64
 	sum    uint64
 	max    uint64
@@ -24,7 +24,7 @@ type Bucket struct {
 	Count     uint64
 }
 
-// New returns a histogram of Size counts by Index, which it keeps, their exact sum and maximum.
+// New returns a histogram with an exact sum and maximum. It retains counts, Size counts by Index.
 func New(counts []uint64, sum, highest uint64) Histogram {
 	h := Histogram{counts: counts, sum: sum, max: highest}
 	for _, n := range counts {
@@ -45,7 +45,7 @@ func (h *Histogram) Add(d time.Duration) {
 	h.max = max(h.max, ns)
 }
 
-// Clone returns a copy that Add and Merge of h do not change.
+// Clone returns an independent copy of h.
 func (h *Histogram) Clone() Histogram {
 	c := *h
 	c.counts = slices.Clone(h.counts)
@@ -68,7 +68,7 @@ func (h *Histogram) Merge(other *Histogram) {
 	h.max = max(h.max, other.max)
 }
 
-// Since returns the durations that h has and an earlier state of it had not. Their maximum is known
+// Since returns the durations added to h since before, an earlier copy of it. Their maximum is
 // within 1.6 %.
 func (h *Histogram) Since(before *Histogram) *Histogram {
 	counts := make([]uint64, len(h.counts))
@@ -89,13 +89,13 @@ func (h *Histogram) Since(before *Histogram) *Histogram {
 	return &d
 }
 
-// Count returns how many durations there are.
+// Count returns the number of durations.
 func (h *Histogram) Count() uint64 { return h.n }
 
-// Max returns the longest duration, 0 when there is none.
+// Max returns the longest duration, or 0 if there is none.
 func (h *Histogram) Max() time.Duration { return duration(h.max) }
 
-// Mean returns the average, 0 when there is none.
+// Mean returns the average, or 0 if there are no durations.
 func (h *Histogram) Mean() time.Duration {
 	if h.n == 0 {
 		return 0
@@ -103,8 +103,8 @@ func (h *Histogram) Mean() time.Duration {
 	return duration(h.sum / h.n)
 }
 
-// Percentile returns the shortest duration that p percent of all are not longer than: the
-// nearest-rank percentile, within 1.6 %. It is 0 when there is none.
+// Percentile returns the nearest-rank percentile within 1.6 %: the shortest duration that p percent
+// of all durations do not exceed. It returns 0 if there are none.
 func (h *Histogram) Percentile(p float64) time.Duration {
 	rank := uint64(math.Ceil(float64(h.n) * min(max(p, 0), 100) / 100))
 	rank = min(max(rank, 1), h.n)
@@ -120,7 +120,7 @@ func (h *Histogram) Percentile(p float64) time.Duration {
 	return 0
 }
 
-// Buckets returns the buckets that have durations, the shortest first.
+// Buckets returns the buckets with durations, the shortest first.
 func (h *Histogram) Buckets() []Bucket {
 	var all []Bucket
 	for i, n := range h.counts {
@@ -132,11 +132,11 @@ func (h *Histogram) Buckets() []Bucket {
 	return all
 }
 
-// middle returns the number that stands for all numbers of a bucket.
+// middle returns the number that represents a bucket.
 func middle(i int) uint64 {
 	low, width := Range(i)
 	return low + (width-1)/2
 }
 
-// duration returns a number of nanoseconds as a duration, at most 292 years.
+// duration converts nanoseconds to a duration, at most 292 years.
 func duration(ns uint64) time.Duration { return time.Duration(min(ns, math.MaxInt64)) }

@@ -116,7 +116,7 @@ func TestMerge(t *testing.T) {
 		}
 	}
 	if a.Count()+b.Count() != all.Count() || empty.Count() != 0 || empty.Buckets() != nil {
-		t.Errorf("merging changed what was merged: %d, %d and %d", a.Count(), b.Count(), empty.Count())
+		t.Errorf("merging changed its operands: %d, %d and %d", a.Count(), b.Count(), empty.Count())
 	}
 }
 

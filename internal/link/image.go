@@ -91,9 +91,9 @@ func openImage(data []byte) (*image, error) {
 	return img, nil
 }
 
-// readBuildInfo reads what go build notes about a program.
+// readBuildInfo reads the build information that go build writes into a program.
 func readBuildInfo(data []byte) (info *buildinfo.BuildInfo, err error) {
-	defer func() { // it reads by debug/elf, which documents that it is not hardened against hostile input
+	defer func() { // debug/elf is documented as not hardened against hostile input
 		if r := recover(); r != nil {
 			info, err = nil, fmt.Errorf("%w: %v", ErrNotGo, r)
 		}

@@ -108,7 +108,7 @@ func (img *image) basicType(t uint64) argument {
 	}
 	a := argument{kind: k, typeName: img.typeName(t)}
 	switch {
-	case k == event.Int64 && img.packageOf(t) == "time": // others may have the same name
+	case k == event.Int64 && img.packageOf(t) == "time": // other packages may have the same name
 		a.kind = event.KindOfType(k, a.typeName)
 	case abi == kindStruct && img.isText(t, a.typeName):
 		a.kind = event.String
@@ -119,16 +119,15 @@ func (img *image) basicType(t uint64) argument {
 	return a
 }
 
-// markerPackage is the import path of package marker, and textType how the name of each of its
-// Text types begins: at a stub such a value is a string.
+// markerPackage is the import path of package marker, and textType the prefix of the names of its
+// Text types. At a stub, a Text is a string.
 const (
 	markerPackage = "github.com/waymark-trace/waymark/marker"
 	textType      = "marker.Text["
 	textSize      = 16
 )
 
-// isText reports whether the struct at t is a marker.Text. Its package is that of its unexported
-// fields.
+// isText reports whether the struct at t is a marker.Text. Its unexported fields name its package.
 func (img *image) isText(t uint64, name string) bool {
 	size := img.at(t, 8)
 	pkg, ok := img.pointer(t + typeSize)
@@ -148,13 +147,13 @@ func (img *image) typeName(t uint64) string {
 	return text
 }
 
-// packageOf returns the import path of the package that declares the basic type at t, "" for none.
+// packageOf returns the import path of the package that declares the basic type at t, or "".
 func (img *image) packageOf(t uint64) string {
 	b := img.at(t, typeSize+4)
 	if b == nil || b[typeFlags]&uncommon == 0 {
 		return ""
 	}
-	path := le.Uint32(b[typeSize:]) // abi.UncommonType: it follows an abi.Type of a basic kind at once
+	path := le.Uint32(b[typeSize:]) // abi.UncommonType directly follows an abi.Type of a basic kind
 	if path == 0 {
 		return ""
 	}

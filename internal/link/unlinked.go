@@ -9,12 +9,12 @@ import (
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
-// maxUnlinked bounds the data that Unlinked searches, in bytes: a Go program has some megabytes.
+// maxUnlinked bounds the data that Unlinked searches, in bytes. Go programs have a few megabytes.
 const maxUnlinked = 64 << 20
 
-// Unlinked reports whether the executable at path has a marker without a stub, which no tracer sees
-// until it is linked. It searches the program's writable data and reads nothing else. Simple markers
-// are in the source alone, so it knows nothing about them.
+// Unlinked reports whether the executable at path has a marker without a stub. No tracer sees such
+// a marker until the executable is linked. Unlinked searches only the program's writable data. It
+// does not find simple markers, which exist only in the source.
 func Unlinked(path string) bool {
 	im, err := elffile.Open(path)
 	if err != nil {

@@ -5,37 +5,37 @@ import (
 	"unsafe"
 )
 
-// cursor is how far one ring was read.
+// cursor is the reading position in one ring.
 type cursor struct {
 	control  *control
-	said     uint64    // where in the file that is
-	consumed *consumed // nil when it cannot be written
+	said     uint64    // the offset of control in the file
+	consumed *consumed // nil if it is not writable
 	given    *consumed // the same, to read
 	data     []byte
 	offset   uint64 // of data in the file
 
-	position uint64 // up to which records were returned
-	skip     uint64 // what is before it was read by an earlier reader
+	position uint64 // the end of the returned records
+	skip     uint64 // an earlier reader has read the records before it
 	started  bool
 	batch    []byte // copied and not yet decoded
-	room     []byte // what batch is part of
-	limit    uint64 // the end of what was complete of the sub-buffer when batch was copied
+	room     []byte // the buffer of batch
+	limit    uint64 // the end of the sub-buffer's complete records when batch was copied
 
-	least uint64 // how much of it has to be copied at least
+	least uint64 // the least number of bytes to copy next
 
-	heads   []Head  // of the records that were decoded last
-	space   []Head  // what heads is part of
-	bytes   []byte  // what they are in
-	start   uint64  // and its position
-	first   uint64  // the number of the first
-	next    int     // which is returned next
+	heads   []Head  // of the records decoded last
+	space   []Head  // the buffer of heads
+	bytes   []byte  // that contain these records
+	start   uint64  // the position of bytes
+	first   uint64  // the number of heads[0]
+	next    int     // the index of the next head to return
 	decoded uint64  // the position of batch
-	context context // of the record there
-	count   uint64  // its number
+	context context // of the record at decoded
+	count   uint64  // the number of the record at decoded
 	run     Run
 
-	events uint64 // records that were returned, and overwritten ones before them
-	missed uint64 // records that were overwritten before they were read
+	events uint64 // returned records and overwritten ones before them
+	missed uint64 // records overwritten before they were read
 	last   int64  // time of the last record
 	failed error
 	record Record
@@ -51,7 +51,7 @@ func (c *cursor) init(r *Reader, ring uint64) {
 	}
 }
 
-// floor returns what may be overwritten: everything before it.
+// floor returns the position before which the writer may overwrite records.
 func (c *cursor) floor(g *geometry) uint64 {
 	if g.mode == Overwrite {
 		return atomic.LoadUint64(&c.control.oldest)
@@ -59,17 +59,17 @@ func (c *cursor) floor(g *geometry) uint64 {
 	return atomic.LoadUint64(&c.given.position) &^ (g.sub - 1)
 }
 
-// attempts is how often a writer may overtake the reader in one call before it is told that there
-// is nothing for now.
+// attempts bounds how often a writer may overtake the reader in one call. After that, fill reports
+// no new records.
 const attempts = 8
 
-// chunk is how much is copied at a time of a ring whose writer waits for its reader. The copy stays
-// in a processor's nearest cache until it is decoded.
+// chunk is the number of bytes copied at a time from a ring in Discard mode. The copy stays in a
+// processor's first-level cache until it is decoded.
 const chunk = 32 << 10
 
-// fill copies the next complete records of one sub-buffer, at least least bytes where there are as
-// many. It returns false if there is nothing new. asItIs keeps the sub-buffer's header, and copies
-// nothing that the writer leaves alone until it is consumed.
+// fill copies the next complete records of one sub-buffer, at least least bytes if there are as
+// many. It returns false if there are no new records. With asItIs it keeps the sub-buffer's header.
+// In Discard mode it then copies nothing, because the writer overwrites only consumed records.
 func (c *cursor) fill(r *Reader, least uint64, asItIs bool) (bool, error) {
 	g := &r.g
 	if !c.started {
@@ -86,13 +86,13 @@ func (c *cursor) fill(r *Reader, least uint64, asItIs bool) (bool, error) {
 		floor := c.floor(g)
 		switch {
 		case head%8 != 0 || head > 1<<62:
-			return false, r.errorf(c.said, "the end of what is written is said to be at 0x%x", head)
+			return false, r.errorf(c.said, "malformed control: the end of the records is at 0x%x", head)
 		case head < c.decoded:
-			return false, r.errorf(c.said, "the end of what is written is said to be at 0x%x, before 0x%x, which was read", head, c.decoded)
+			return false, r.errorf(c.said, "malformed control: the end of the records is at 0x%x, before 0x%x, which was read", head, c.decoded)
 		case floor%g.sub != 0:
-			return false, r.errorf(c.said, "the oldest sub-buffer is said to begin at 0x%x", floor)
+			return false, r.errorf(c.said, "malformed control: the oldest sub-buffer begins at 0x%x", floor)
 		case floor > head:
-			continue // the writer has gone round meanwhile
+			continue // the writer has wrapped around meanwhile
 		case c.decoded < floor:
 			c.decoded, c.position = floor, floor
 		}
@@ -114,7 +114,7 @@ func (c *cursor) fill(r *Reader, least uint64, asItIs bool) (bool, error) {
 		}
 		c.batch = nil
 		c.room = append(c.room[:0], c.data[at:at+size]...)
-		fence() // the copy comes before the look whether it was good
+		fence() // the copy must precede the check whether it is valid
 		if c.floor(g) > start {
 			continue
 		}
@@ -129,20 +129,20 @@ func (c *cursor) fill(r *Reader, least uint64, asItIs bool) (bool, error) {
 
 const noEvents = 1<<64 - 1
 
-// enter reads the header of the sub-buffer that the batch begins with.
+// enter reads the sub-buffer header at the start of the batch.
 func (c *cursor) enter(r *Reader, start uint64) error {
 	if len(c.batch) < subHeaderSize {
 		return r.errorf(c.at(), "a sub-buffer of %d bytes", len(c.batch))
 	}
 	h := (*subHeader)(unsafe.Pointer(unsafe.SliceData(c.batch)))
 	if h.position != start {
-		return r.errorf(c.at(), "the sub-buffer is that of position 0x%x, not 0x%x", h.position, start)
+		return r.errorf(c.at(), "the sub-buffer has position 0x%x, not 0x%x", h.position, start)
 	}
 	if c.count == noEvents {
 		c.count = h.events
 	}
 	if h.events < c.count || h.events > 1<<62 {
-		return r.errorf(c.at(), "%d events are said to be before event %d", h.events, c.count)
+		return r.errorf(c.at(), "malformed sub-buffer: %d events precede event %d", h.events, c.count)
 	}
 	c.missed += h.events - c.count
 	c.count, c.context = h.events, h.context
@@ -152,11 +152,11 @@ func (c *cursor) enter(r *Reader, start uint64) error {
 	return nil
 }
 
-// advance goes on after n bytes of the batch.
+// advance skips n bytes of the batch.
 func (c *cursor) advance(n uint64) {
 	c.batch = c.batch[n:]
 	c.decoded += n
 }
 
-// at is the offset in the file of what is decoded next.
+// at returns the offset in the file of the word to decode next.
 func (c *cursor) at() uint64 { return c.offset + c.decoded&uint64(len(c.data)-1) }

@@ -9,13 +9,12 @@ import (
 	"github.com/waymark-trace/waymark/event"
 )
 
-// Event describes the events of one marker or tracepoint. Its Provider is "" where none was
-// declared. Of its Fields those without a value have no Kind, no bytes and a reason; none has
-// elements or names of values.
+// Event describes the events of one marker or tracepoint. Its Provider is "" if none was declared.
+// Fields without a value have a reason, but no Kind and no bytes. No field has an Elem or Names.
 type Event struct {
 	event.Point
 	Size int `json:"size"` // bytes of the arguments, texts not counted
-	// Problem is why all of its events are lost: they could not be described. "" for others.
+	// Problem is the reason why its events could not be described and are lost, or "".
 	Problem string `json:"problem,omitempty"`
 
 	Number int `json:"-"` // its place in the table
@@ -56,7 +55,7 @@ func (e *Event) check(word int) error {
 	return nil
 }
 
-// Declared returns the point that was declared as provider:name, or as name alone.
+// Declared returns the point declared as provider:name, or as name alone.
 func Declared(name, format string) event.Point {
 	if provider, rest, ok := strings.Cut(name, ":"); ok {
 		return event.Point{Provider: provider, Name: rest, Format: format}

@@ -101,7 +101,8 @@ func readAll(t *testing.T, path string, keep bool) (events int, wrong error) {
 	return events, wrong
 }
 
-// FuzzReader changes words of a good file: whatever it says, it is read to an end, and an error names it.
+// FuzzReader changes words of a good file: whatever it says, it is read to an end, and an error
+// names it.
 func FuzzReader(f *testing.F) {
 	samples := [][]byte{sample(f, Discard), sample(f, Overwrite)}
 	path := filepath.Join(f.TempDir(), "fuzzed.ring")
@@ -153,7 +154,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// A file that another version wrote is refused, with what to do about it.
+// A file of another version is refused, with a hint.
 func TestOlderVersion(t *testing.T) {
 	text := sample(t, Discard)
 	binary.NativeEndian.PutUint32(text[8:], version-1)

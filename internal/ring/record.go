@@ -15,9 +15,10 @@ type Record struct {
 	Args      []byte // as Event says
 }
 
-// CopyTo writes what is complete of a ring to w as it is, sub-buffers' headers included, and goes on behind it: for who wants
-// to have events out of the way now and to look at them later. It returns the bytes that it wrote. It takes the place
-// of Next, not turns with it: Counts does not know what is in the copy.
+// CopyTo writes what is complete of a ring to w as it is, sub-buffers' headers included, and goes
+// on behind it: for who wants to have events out of the way now and to look at them later. It
+// returns the bytes that it wrote. It takes the place of Next, not turns with it: Counts does not
+// know what is in the copy.
 func (r *Reader) CopyTo(ring int, w io.Writer) (written int64, err error) {
 	c := &r.cursors[ring]
 	for c.failed == nil {
@@ -45,8 +46,9 @@ func (r *Reader) CopyTo(ring int, w io.Writer) (written int64, err error) {
 // Position returns how many bytes of a ring were read, by any reader.
 func (r *Reader) Position(ring int) uint64 { return r.cursors[ring].position }
 
-// Consume gives back the space of the records that Next and Run returned of a ring. In a ring that discards, events
-// are lost until somebody does; where the file was opened for reading alone it does nothing.
+// Consume gives back the space of the records that Next and Run returned of a ring. In a ring that
+// discards, events are lost until somebody does; where the file was opened for reading alone it
+// does nothing.
 func (r *Reader) Consume(ring int) error {
 	c := &r.cursors[ring]
 	if c.consumed == nil || c.position < c.skip {
@@ -62,10 +64,10 @@ func (r *Reader) Consume(ring int) error {
 	})
 }
 
-// Counts says how many events of a ring there were. Once nothing is written any more and all was read, an event
-// is one of Read by this reader or one before it, Full and Missed.
+// Counts says how many events of a ring there were. Once nothing is written any more and all was
+// read, an event is one of Read by this reader or one before it, Full and Missed.
 type Counts struct {
-	Read      uint64 // returned by Next and Run, of this reader and, in a ring that discards, of earlier ones
+	Read      uint64 // returned by Next and Run: by this reader, and in Discard mode also by earlier ones
 	Full      uint64 // lost: there was no room
 	Missed    uint64 // lost: overwritten before they were read
 	Filtered  uint64 // kept out by a filter

@@ -5,36 +5,36 @@ import (
 	"math"
 )
 
-// Run is consecutive records of a ring, copied out of it and checked. It is valid until the ring's
-// next Run or Next.
+// Run holds consecutive records of a ring, copied and checked. It is valid until the next call of
+// Run or Next for the ring.
 type Run struct {
-	Events []*Event // all that are described by now, by number
+	Events []*Event // described so far, by number
 	Heads  []Head   // of the records
 	bytes  []byte
 }
 
-// Head is the fixed part of a record. Event is the number of one of Run.Events, and the record has
-// at least as many bytes of arguments as that event.
+// Head is the fixed part of a record. Event is an index of Run.Events. The record has at least as
+// many bytes of arguments as that event.
 type Head struct {
 	Monotonic int64 // nanoseconds of CLOCK_MONOTONIC, never less than those of the record before
 	Goroutine uint64
-	at        uint32 // where Run.bytes has the record
+	at        uint32 // offset of the record in Run.bytes
 	words     uint16 // length of the record, in units of 8 bytes
 	Event     uint16
 }
 
-// Args returns the arguments of a record, as its Event describes them.
+// Args returns the bytes of a record's arguments, which its Event describes.
 func (u *Run) Args(h *Head) []byte {
 	end := h.at + 8*uint32(h.words)
 	return u.bytes[h.at+RecordHeader : end : end]
 }
 
-// maxRun bounds the records of a run, so that a processor's nearest cache holds their heads beside
-// the chunk.
+// maxRun bounds the number of records in a run, so that their heads and the chunk fit a processor's
+// first-level cache.
 const maxRun = 512
 
-// Run returns the next records of a ring, in the order in which they were written, and nil when
-// there are none for now. Errors are those of Next.
+// Run returns the next records of a ring in the order of writing, or nil if there are none yet. Its
+// errors are those of Next.
 func (r *Reader) Run(ring int) (*Run, error) {
 	c := &r.cursors[ring]
 	if c.next == len(c.heads) {
@@ -47,9 +47,9 @@ func (r *Reader) Run(ring int) (*Run, error) {
 	return &c.run, nil
 }
 
-// Next returns the next record of a ring, in the order in which they were written, and nil when
-// there is none for now. An error names the place; all records before it were returned, and none of
-// the ring will be.
+// Next returns the next record of a ring in the order of writing, or nil if there is none yet. An
+// error names the offset in the file. It comes after all records before that offset, and is final
+// for the ring.
 func (r *Reader) Next(ring int) (*Record, error) {
 	c := &r.cursors[ring]
 	if c.next == len(c.heads) {
@@ -64,7 +64,7 @@ func (r *Reader) Next(ring int) (*Record, error) {
 	return &c.record, nil
 }
 
-// returned notes that the first n of the decoded records were returned.
+// returned marks the first n decoded records as returned.
 func (c *cursor) returned(n int) {
 	c.next = n
 	if n == len(c.heads) {
@@ -74,8 +74,8 @@ func (c *cursor) returned(n int) {
 	c.position, c.events = c.start+uint64(c.heads[n].at), c.first+uint64(n)
 }
 
-// more decodes records once all that were decoded have been returned. It returns false if there are
-// none for now.
+// more decodes further records after all decoded ones have been returned. It returns false if there
+// are none yet.
 func (c *cursor) more(r *Reader) (bool, error) {
 	for {
 		if c.failed != nil {
@@ -105,12 +105,12 @@ func (c *cursor) more(r *Reader) (bool, error) {
 	}
 }
 
-// errPart is that the batch ends within a record of which there is more.
+// errPart means that the batch ends in the middle of a record.
 var errPart = errors.New("part of a record")
 
-// decode checks the first records of the batch and notes their heads, once for all who read them.
-// It counts those that an earlier reader has read, and leaves them out. Records before an error are
-// decoded.
+// decode checks records at the start of the batch and stores their heads, for both Run and Next. It
+// counts and skips records that an earlier reader has read. If it returns an error, the records
+// before the error are decoded.
 func (c *cursor) decode(r *Reader) (err error) {
 	if c.space == nil {
 		c.space = make([]Head, maxRun)
@@ -143,7 +143,7 @@ func (c *cursor) decode(r *Reader) (err error) {
 				time, line = r.converter.Monotonic(ticks), r.converter.Line()
 			}
 			last = max(last, time)
-			h := &heads[n] // field by field: a composite is put together on the stack first, and waits there
+			h := &heads[n] // field by field: a composite literal is built on the stack first, and its copy stalls
 			h.Monotonic, h.Goroutine, h.at, h.words, h.Event = last, c.context.goroutine, uint32(at), uint16(words), uint16(number)
 			n++
 		}
@@ -161,8 +161,8 @@ func (c *cursor) decode(r *Reader) (err error) {
 	return err
 }
 
-// other decodes a word of the batch that is no record of a known event, and returns how many bytes
-// to go on by: 0 if its event has become known.
+// other decodes a word of the batch that is not a record of a known event. It returns the number of
+// bytes to skip: 0 if the event has become known.
 func (c *cursor) other(r *Reader, at int) (skip int, err error) {
 	b := c.batch[at:]
 	word := order.Uint64(b)

@@ -69,8 +69,8 @@ func randomRing(t testing.TB, mode Mode, seed uint64) []byte {
 	return text
 }
 
-// slowly decodes a ring word by word as the format describes it, and returns a line for each
-// record, and whether the ring is whole. It stands beside decode, which reads many at once.
+// slowly decodes a ring word by word as the format describes it. It returns a line for each record,
+// and whether the ring is whole. It is the reference for decode, which reads many records at once.
 func slowly(r *Reader) (lines []string, whole bool) {
 	c, g := &r.cursors[0], &r.g
 	head, at := c.control.head, c.floor(g)
@@ -123,7 +123,7 @@ func slowly(r *Reader) (lines []string, whole bool) {
 	return lines, true
 }
 
-// FuzzRun compares runs, and single records, of changed files with what slowly reads of them.
+// FuzzRun compares runs and single records of changed files with the result of slowly.
 func FuzzRun(f *testing.F) {
 	samples := [][]byte{randomRing(f, Discard, 1), randomRing(f, Overwrite, 2)}
 	path := filepath.Join(f.TempDir(), "fuzzed.ring")

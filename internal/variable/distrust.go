@@ -6,11 +6,11 @@ import (
 	"github.com/waymark-trace/waymark/internal/fetch"
 )
 
-// Values are those that the debugging information has, right or wrong. This is the one stage that distrusts a
-// compiler: each of its checks suppresses more wrong values than it withholds right ones, in random programs
-// that it was not made with: see docs/simple.md.
+// Values are read from the locations in the debugging information, right or wrong. Only the checks
+// in this file distrust a compiler. Each check suppresses more wrong values than right ones in
+// random programs that were not used to develop it: see docs/simple.md.
 
-// distrusted returns why a variable's location is not used although the compiler wrote it, nil when it is.
+// distrusted returns the reason why a variable's location is not used, or nil if it is used.
 func (fr *Frame) distrusted(e *dwarf.Entry, t *Type, l *Location) error {
 	switch {
 	case fr.untracked(e):
@@ -21,9 +21,10 @@ func (fr *Frame) distrusted(e *dwarf.Entry, t *Type, l *Location) error {
 	return nil
 }
 
-// untracked reports whether an entry has the one register for all of its scope that gcc names when it did not
-// track the variable (add_location_or_const_value_attribute, dwarf2out.cc): where in the scope
-// it is there is not known. Parameters of a function that is called are there from its beginning.
+// untracked reports whether gcc gave an entry one register for its whole scope. gcc does so if it
+// did not track the variable (add_location_or_const_value_attribute, dwarf2out.cc). The register
+// may then hold other values in part of the scope. Parameters of a called function are in it from
+// the start.
 func (fr *Frame) untracked(e *dwarf.Entry) bool {
 	expr, _ := e.Val(dwarf.AttrLocation).([]byte)
 	fn := fr.scope.Function()
@@ -35,15 +36,15 @@ func (fr *Frame) untracked(e *dwarf.Entry) bool {
 
 var errUntracked = unavailable("gcc does not say where in its scope it is in that register")
 
-// spilled reports whether LLVM put a variable on the stack and its expression leaves out the load: then the
-// address in the stack stands for the value (LLVM 14).
+// spilled reports whether LLVM put a variable on the stack but omitted the load from its
+// expression. The expression then yields the stack address in place of the value (LLVM 14).
 func (fr *Frame) spilled(t *Type, l *Location) bool {
 	return !fr.unit.isGo && !fr.unit.isGCC && t.Class != Pointer && l.ofStack()
 }
 
 var errSpilled = unavailable("clang has an address in the stack for a variable that is no pointer")
 
-// ofStack reports whether a value is computed of the stack's address, and of nothing that is loaded.
+// ofStack reports whether a value is computed from the stack pointer without any load.
 func (l *Location) ofStack() bool {
 	stack := false
 	for _, s := range l.Program {

@@ -8,7 +8,7 @@ import (
 	"github.com/waymark-trace/waymark/marker"
 )
 
-// delay is no time.Duration to a format: it has no String.
+// delay is not formatted as a time.Duration, because it has no String method.
 type delay time.Duration
 
 var (

@@ -1,5 +1,5 @@
-// Package time has the name of the standard library's package, and is another one.
+// Package time has the same name as the standard library's package.
 package time
 
-// Duration is none of nanoseconds.
+// Duration is not a number of nanoseconds.
 type Duration int64
