@@ -75,7 +75,7 @@ func TestStart(t *testing.T) {
 	}
 	fromRoot(t)
 	value := make(map[string]float64)
-	for _, r := range checkJSON(t, "start", "--rounds", "2", "--json", "start") {
+	for _, r := range checkJSON(t, "start", "--rounds", "1", "--json", "start") {
 		if r.Skipped == "" {
 			value[r.Case] = *r.Value
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 )
 
@@ -66,7 +65,7 @@ func (w *Writer) Stream(class *StreamClass, name string, cpu int) (*StreamWriter
 	if w.files[name] != nil || name == "metadata" {
 		return nil, fmt.Errorf("a second stream %s: %w", name, os.ErrExist)
 	}
-	f, err := os.OpenFile(filepath.Join(w.dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := w.dir.create(name)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +85,7 @@ func (w *Writer) Stream(class *StreamClass, name string, cpu int) (*StreamWriter
 	}
 	if err != nil {
 		f.Close()
-		os.Remove(f.Name())
+		w.dir.Remove(name)
 		return nil, fmt.Errorf("stream %s: %w", name, err)
 	}
 	w.files[name] = s

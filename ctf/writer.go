@@ -4,10 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 )
@@ -30,7 +27,7 @@ const (
 
 // Writer writes a trace. Its methods may be called from several goroutines.
 type Writer struct {
-	dir string
+	dir *directory
 	o   Options
 
 	mu      sync.Mutex
@@ -46,9 +43,13 @@ type Writer struct {
 // ErrStopped is what writing returns once something could not be written, around the reason.
 var ErrStopped = errors.New("the trace has ended")
 
-// Create begins a trace in a directory, which it makes, or which has to be empty.
+// Create begins a trace in a directory, which it makes, or which has to be empty and of this
+// process's user: another one's is ErrForeign, and a symbolic link is not followed. No options are the zero ones.
 func Create(dir string, o *Options) (*Writer, error) {
-	w := &Writer{dir: dir, o: *o, env: o.Env, files: map[string]*StreamWriter{}, stale: true}
+	if o == nil {
+		o = &Options{}
+	}
+	w := &Writer{o: *o, env: o.Env, files: map[string]*StreamWriter{}, stale: true}
 	if w.o.PacketSize <= 0 {
 		w.o.PacketSize = defaultPacket
 	}
@@ -74,17 +75,14 @@ func Create(dir string, o *Options) (*Writer, error) {
 	if w.header, err = w.c.root(packetHeader, packetHeaderType()); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if w.dir, err = openDirectory(dir); err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if err := w.describe(); err != nil {
+		w.dir.Close()
 		return nil, err
 	}
-	if len(entries) > 0 {
-		return nil, fmt.Errorf("directory %s is not empty: %w", dir, fs.ErrExist)
-	}
-	return w, w.describe()
+	return w, nil
 }
 
 // StreamClass adds a kind of streams. Every event of them has the fields of context, and every packet those of
@@ -158,7 +156,7 @@ func (w *Writer) AddEnv(entries ...EnvEntry) {
 }
 
 // Dir returns the directory of the trace.
-func (w *Writer) Dir() string { return w.dir }
+func (w *Writer) Dir() string { return w.dir.path }
 
 // sorted returns the streams by name.
 func (w *Writer) sorted() []*StreamWriter {
@@ -189,6 +187,24 @@ func (w *Writer) failed() error {
 
 // Close writes what streams still hold and closes them. It returns the first error of all. No stream may be in use.
 func (w *Writer) Close() error {
+	err := w.end()
+	_ = w.dir.Close() // its files are closed
+	return err
+}
+
+// Discard closes a trace and removes its files. The directory stays, and is empty.
+func (w *Writer) Discard() error {
+	_ = w.end() // what was not written is not missed
+	var errs []error
+	for _, s := range w.sorted() {
+		errs = append(errs, named(w.dir.path, w.dir.Remove(s.name)))
+	}
+	errs = append(errs, named(w.dir.path, w.dir.Remove("metadata")), w.dir.Close())
+	return errors.Join(errs...)
+}
+
+// end is Close but for the directory.
+func (w *Writer) end() error {
 	for _, s := range w.sorted() {
 		_ = s.Flush() // fail has noted it
 	}
@@ -213,15 +229,12 @@ func (w *Writer) describe() error {
 	if !w.stale {
 		return nil
 	}
-	name := filepath.Join(w.dir, "metadata")
-	next := filepath.Join(w.dir, ".metadata.new") // readers skip names with a dot
-	if err := os.WriteFile(next, w.metadata(), 0o666); err != nil {
-		_ = os.Remove(next)
-		return err
-	}
-	if err := os.Rename(next, name); err != nil {
+	if err := w.dir.replace("metadata", nextMetadata, w.metadata()); err != nil {
 		return err
 	}
 	w.stale = false
 	return nil
 }
+
+// nextMetadata is the name of the metadata until they are whole. Readers skip names with a dot.
+const nextMetadata = ".metadata.new"

@@ -75,9 +75,9 @@ func waits(t *testing.T, dir string, uid uint32, name string) string {
 
 const (
 	setcap   = `run it as root, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore\+ep /\S+/waymark; then everybody may trace who may execute it(; a Go program that imports waymark's agent/auto may be traced by its own user)?`
-	counts   = `^9 hits of 9 markers`
+	counts   = `^10 hits of 10 markers`
 	events   = `kinds:signed +i=-1 i8=-8 i16=-16 i32=-32 i64=-64`
-	attached = `^waymark: attached to 9 markers at 9 sites`
+	attached = `^waymark: attached to 10 markers at 10 sites`
 )
 
 // Whoever lacks capabilities is told exactly which, and whatever works without them works.
@@ -96,7 +96,7 @@ func TestCapabilities(t *testing.T) {
 	}{
 		{"list ./allkinds", nil, `^kinds:signed +i int`},
 		{"list -p " + own, nil, `^kinds:signed +i int`},
-		{"stat ./allkinds", nil, "!attaching to kinds:none in ./allkinds and 8 more: permission denied: missing CAP_BPF and CAP_PERFMON"},
+		{"stat ./allkinds", nil, "!attaching to kinds:none in ./allkinds and 9 more: permission denied: missing CAP_BPF and CAP_PERFMON"},
 		{"trace ./allkinds", nil, "!attaching to .*: permission denied: missing CAP_BPF and CAP_PERFMON"},
 		{"stat -- ./allkinds", nil, "!attaching to .*: permission denied: missing CAP_BPF and CAP_PERFMON"},
 		{"stat --follow -- ./allkinds", nil, "!attaching to .*: permission denied: missing CAP_BPF and CAP_PERFMON"},

@@ -40,21 +40,14 @@ type packedStream struct {
 // commSize is what the kernel has for the name of a thread, its NUL included.
 const commSize = 16
 
-// Why agents lose events.
-const (
-	bufferFull  = "buffer_full"
-	noRing      = "no_ring"
-	undescribed = "undescribed"
-)
-
 func newPackedChannel(trace *ctf.Writer, name string) (*PackedChannel, error) {
 	context := &ctf.Struct{Fields: []ctf.Field{{Name: "goroutine", Type: &ctf.Integer{Size: 64, Align: 64, Signed: true}}}}
 	packet := &ctf.Struct{Fields: []ctf.Field{
 		{Name: "pid", Type: &ctf.Integer{Size: 32, Signed: true}},
 		{Name: "comm", Type: &ctf.Array{Len: commSize, Elem: charType}},
-		{Name: lostPrefix + bufferFull, Type: &ctf.Integer{Size: 64}},
-		{Name: lostPrefix + noRing, Type: &ctf.Integer{Size: 64}},
-		{Name: lostPrefix + undescribed, Type: &ctf.Integer{Size: 64}},
+		{Name: lostPrefix + source.BufferFull, Type: &ctf.Integer{Size: 64}},
+		{Name: lostPrefix + source.NoRing, Type: &ctf.Integer{Size: 64}},
+		{Name: lostPrefix + source.Undescribed, Type: &ctf.Integer{Size: 64}},
 		{Name: lostPrefix + Kinds, Type: &ctf.Integer{Size: 64}},
 	}}
 	class, err := trace.AlignedStreamClass(context, packet)
@@ -140,8 +133,8 @@ func (c *PackedChannel) stats(sum *Stats) {
 		sum.Unsaved += s.Pending()
 		sum.Bytes += bytes
 		for _, l := range []source.Loss{
-			{Reason: bufferFull, Count: s.lost.Full}, {Reason: noRing, Count: s.lost.NoRing},
-			{Reason: undescribed, Count: s.lost.Undescribed}, {Reason: Kinds, Count: s.kind},
+			{Reason: source.BufferFull, Count: s.lost.Full}, {Reason: source.NoRing, Count: s.lost.NoRing},
+			{Reason: source.Undescribed, Count: s.lost.Undescribed}, {Reason: Kinds, Count: s.kind},
 		} {
 			if l.Stream, l.CPU = c.name, s.cpu; l.Count > 0 {
 				sum.Lost = append(sum.Lost, l)

@@ -10,7 +10,7 @@ import (
 	"github.com/waymark-trace/waymark/event/source"
 )
 
-// Options say what a trace is like.
+// Options are how a trace is made. Those from Count on are of Record alone.
 type Options struct {
 	// Offset is the time from 1970 to the 0 of the clock of events, event.Event.Time. 0 is that of
 	// CLOCK_MONOTONIC now.
@@ -19,11 +19,21 @@ type Options struct {
 	Env []ctf.EnvEntry
 	// PacketSize is ctf.Options.PacketSize.
 	PacketSize int
+
+	// Count is the number of events after which Record ends, 0 for no limit.
+	Count uint64
+	// Interval is the time after which Record saves what is in memory, and calls Progress. 0 is a
+	// second. A process that is killed loses what it recorded since.
+	Interval time.Duration
+	// Progress is called by the goroutine that called Record, which does not save until it returns.
+	// nil is none.
+	Progress func(Summary)
 }
 
 // Writer records a trace. Its methods may be called from several goroutines.
 type Writer struct {
-	trace *ctf.Writer
+	trace   *ctf.Writer
+	options Options
 
 	mu       sync.Mutex
 	channels []channel
@@ -36,8 +46,12 @@ type channel interface {
 	stats(*Stats)
 }
 
-// Create begins a trace in a directory, which it makes, or which has to be empty.
+// Create begins a trace in a directory, which it makes, or which has to be empty and of this
+// process's user, as in ctf.Create. No options are the zero ones.
 func Create(dir string, o *Options) (*Writer, error) {
+	if o == nil {
+		o = &Options{}
+	}
 	offset := o.Offset
 	if offset == 0 {
 		offset = wallOffset()
@@ -54,7 +68,7 @@ func Create(dir string, o *Options) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{trace: trace}, nil
+	return &Writer{trace: trace, options: *o}, nil
 }
 
 const clockName = "monotonic"
@@ -92,6 +106,9 @@ func (w *Writer) Flush() error {
 
 // Close writes the rest and ends the trace. No channel may be in use.
 func (w *Writer) Close() error { return w.trace.Close() }
+
+// Discard ends the trace and removes its files, and leaves the directory empty. No channel may be in use.
+func (w *Writer) Discard() error { return w.trace.Discard() }
 
 func (w *Writer) all() []channel {
 	w.mu.Lock()

@@ -172,6 +172,10 @@ func (a *agentEvents) losses() (all []source.Loss, err error) {
 	return all, nil
 }
 
+func (a *agentEvents) stream() (string, []string) {
+	return "agent", []string{source.BufferFull, source.NoRing, source.Undescribed}
+}
+
 func (a *agentEvents) order() source.Order { return source.Arrival }
 
 func (a *agentEvents) lost() (sum uint64, err error) {

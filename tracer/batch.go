@@ -79,6 +79,12 @@ func (t *Tracer) Batches(ctx context.Context, fn func(*Batch)) error {
 	return fmt.Errorf("batches of events by the kernel's engine: %w", ErrNotSupported)
 }
 
+// HasBatches reports whether Batches yields events.
+func (t *Tracer) HasBatches() bool {
+	_, ok := t.engine.(batcher)
+	return ok
+}
+
 // batcher is an engine that has batches.
 type batcher interface {
 	batches(context.Context, func(*Batch)) error

@@ -131,6 +131,8 @@ func (k *kernelEvents) losses() ([]source.Loss, error) {
 	return fullBuffers("kernel", n), err
 }
 
+func (k *kernelEvents) stream() (string, []string) { return "kernel", []string{source.BufferFull} }
+
 func (k *kernelEvents) order() source.Order { return source.Arrival }
 
 func (k *kernelEvents) filtered() (uint64, error) { return k.kernel.Filtered() }

@@ -172,6 +172,8 @@ func (t *tracepoints) ended() <-chan struct{}       { return nil }
 func (t *tracepoints) skipped() []*SiteError        { return nil }
 func (t *tracepoints) stop() error                  { return t.Stop() }
 
+func (t *tracepoints) stream() (string, []string) { return "tracepoints", []string{source.BufferFull} }
+
 func (t *tracepoints) losses() ([]source.Loss, error) {
 	n, err := t.LostByCPU()
 	return fullBuffers("tracepoints", n), err

@@ -14,7 +14,7 @@ type Tracer struct {
 	text   []byte // of the values that Read returned last
 }
 
-var _ source.Source = (*Tracer)(nil)
+var _ source.Stopper = (*Tracer)(nil)
 
 // events is what an engine does for a Tracer.
 type events interface {
@@ -29,6 +29,7 @@ type events interface {
 	lostByCPU() ([]uint64, error)
 	losses() ([]source.Loss, error)
 	order() source.Order
+	stream() (name string, reasons []string)
 	filtered() (uint64, error)
 	stop() error
 }
@@ -110,6 +111,10 @@ func (t *Tracer) Losses() ([]source.Loss, error) { return t.engine.losses() }
 // Order returns the order of events: that in which their probes began to write them. Events of a
 // dead program and of a snapshot are in the order of time.
 func (t *Tracer) Order() source.Order { return t.engine.order() }
+
+// Stream returns the name that the events' files have in a recorded trace, "kernel", "agent" or
+// "tracepoints", and the reasons that Losses can have.
+func (t *Tracer) Stream() (name string, reasons []string) { return t.engine.stream() }
 
 // Problems returns the reasons why agents cannot record some markers and all their events are lost.
 // For example, Options.Where does not fit the types of a marker's fields, which are known only at

@@ -38,6 +38,16 @@ type Source interface {
 	Clock() Clock
 }
 
+// Stopper is a live Source that can be told to collect no more. Any goroutine may call its methods,
+// except that Read is for one at a time.
+type Stopper interface {
+	Source
+
+	// Stop ends collecting. Read returns the events that were collected before, then io.EOF.
+	// Further calls do nothing.
+	Stop() error
+}
+
 // Loss counts the events lost in one stream for one reason. Its Count is never 0.
 type Loss struct {
 	Stream string // the part of the source that lost them: an engine, a process or a file

@@ -49,11 +49,8 @@ func runStorm(t *testing.T, path string, env []string, args ...string) {
 // Every position of a site relative to words, cache lines and pages, of both lengths of jumps.
 func TestEveryPosition(t *testing.T) {
 	for _, pie := range []bool{false, true} {
-		c := gobuild.Config{PIE: pie}
-		if !pie {
-			// The code has a megabyte and a half: where linkers put it, numbers of other meaning look like pointers into it.
-			c.Flags = []string{"-ldflags=-T=0x5a5a41000"}
-		}
+		// The code has a megabyte and a half: where linkers put it, numbers of other meaning look like pointers into it.
+		c := gobuild.Config{PIE: pie, Flags: []string{"-ldflags=-T=0x5a5a41000"}}
 		t.Run(c.String(), func(t *testing.T) {
 			_, path, report := optimize(t, c, "positions")
 			positions := map[string]map[uint64]bool{"main.short": {}, "main.near": {}}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -83,6 +84,8 @@ func explainDirectory(dir string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return withHint(err, "give another directory, or remove %s first", dir)
+	case errors.Is(err, ctf.ErrForeign):
+		return withHint(err, "give a directory that waymark can make, or one of this user")
 	case diskFull(err):
 		return withHint(err, "make room, or give -o another file system")
 	}

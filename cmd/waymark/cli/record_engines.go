@@ -56,7 +56,7 @@ func (s *session) part() {
 }
 
 // sources attaches the engines that the options ask for.
-func (s *session) sources(o *recordOptions) (all []recordSource, err error) {
+func (s *session) sources(o *recordOptions) (all []*tracer.Tracer, err error) {
 	defer func() {
 		if err != nil {
 			for _, source := range all {
@@ -70,18 +70,13 @@ func (s *session) sources(o *recordOptions) (all []recordSource, err error) {
 	}
 	add := func(t tracer.Target, markers []*tracer.Marker, options *tracer.Options) error {
 		events, err := tracer.Trace(t, markers, options)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case t.Engine == tracer.EngineAgent && o.count == 0:
-			s.noteBuffer(events, o.buffer)
-			all = append(all, &packedSource{kernelSource: kernelSource{events}})
-		case t.Engine == tracer.EngineAgent: // the first ones are wanted
-			s.noteBuffer(events, o.buffer)
-			all = append(all, agentSource{kernelSource{events}})
-		default:
-			all = append(all, kernelSource{events})
 		}
+		if t.Engine == tracer.EngineAgent {
+			s.noteBuffer(events, o.buffer)
+		}
+		all = append(all, events)
 		return nil
 	}
 	first := options()
@@ -100,7 +95,7 @@ func (s *session) sources(o *recordOptions) (all []recordSource, err error) {
 		if err != nil {
 			return all, err
 		}
-		all = append(all, tracepointSource{kernelSource{kernel}})
+		all = append(all, kernel)
 		s.beside = append(s.beside, tracepointsText(kernel.Points()))
 	}
 	return all, nil

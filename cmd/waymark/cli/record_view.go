@@ -26,13 +26,13 @@ func newRecordView(env *Env, out *output, o *recordOptions) *recordView {
 }
 
 // progress shows a line on a terminal, in place of the last one.
-func (v *recordView) progress(r *recorder) {
+func (v *recordView) progress(sum *recording.Summary, now time.Duration) {
 	if !isScreen(v.env.Stderr) {
 		return
 	}
-	n, now, stats := r.received.Load(), r.s.elapsed(), r.trace.Stats()
+	n := sum.Received
 	line := fmt.Sprintf("waymark: %s, %s, %d lost, %s, %s", plural(n, "event"), rateText(perSecond(n-v.last, now-v.at)),
-		stats.Total(), bytesText(stats.Bytes), seconds(now))
+		sum.Total(), bytesText(sum.Bytes), seconds(now))
 	v.last, v.at = n, now
 	v.env.mu.Lock()
 	defer v.env.mu.Unlock()
@@ -71,44 +71,29 @@ type jsonLoss struct {
 	Count   uint64 `json:"count"`
 }
 
-func (v *recordView) summary(r *recorder, why end) error {
-	stats, elapsed := r.trace.Stats(), r.s.elapsed()
-	// What the channels lost themselves was received, and is in stats.Lost.
-	saved := stats.Events - stats.Unsaved
-	var own uint64
-	for _, l := range stats.Lost {
-		if l.Reason == recording.Late || l.Reason == recording.Kinds {
-			own += l.Count
-		}
-	}
-	unwritten := r.received.Load() - min(saved+own, r.received.Load())
-	var problems []error
-	for _, s := range r.sources {
-		if of, ok := s.(interface{ Problems() []error }); ok {
-			problems = append(problems, of.Problems()...)
-		}
-	}
+func (v *recordView) summary(sum *recording.Summary, elapsed time.Duration, why end, problems []error) error {
+	saved, unwritten := sum.Saved(), sum.Unwritten()
 	if v.o.json {
 		v.env.warnLost(problems)
 		var j jsonRecording
 		s := &j.Recording
-		s.Trace, s.Events, s.Lost, s.Unwritten = v.o.out, saved, stats.Total(), unwritten
-		s.Bytes, s.Elapsed, s.End = stats.Bytes, elapsed.Seconds(), why
-		for _, l := range stats.Lost {
+		s.Trace, s.Events, s.Lost, s.Unwritten = v.o.out, saved, sum.Total(), unwritten
+		s.Bytes, s.Elapsed, s.End = sum.Bytes, elapsed.Seconds(), why
+		for _, l := range sum.Lost {
 			s.Losses = append(s.Losses, jsonLoss{l.Stream, l.CPU, l.Reason, l.Count})
 		}
 		return writeJSON(v.out, &j)
 	}
-	v.env.message("%s, %d lost, in %s, %s: %s in %s", plural(saved, "event"), stats.Total(), seconds(elapsed),
-		rateText(perSecond(saved, elapsed)), bytesText(stats.Bytes), v.o.out)
-	for _, l := range stats.Lost {
+	v.env.message("%s, %d lost, in %s, %s: %s in %s", plural(saved, "event"), sum.Total(), seconds(elapsed),
+		rateText(perSecond(saved, elapsed)), bytesText(sum.Bytes), v.o.out)
+	for _, l := range sum.Lost {
 		v.env.message("lost on CPU %d: %d, %s", l.CPU, l.Count, strings.ReplaceAll(l.Reason, "_", " "))
 	}
 	if unwritten > 0 {
 		v.env.message("%s received and not written", plural(unwritten, "event"))
 	}
 	v.env.warnLost(problems)
-	if stats.Total() > 0 && len(problems) == 0 {
+	if sum.Total() > 0 && len(problems) == 0 {
 		v.env.hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
 	}
 	return nil

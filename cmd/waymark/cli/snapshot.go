@@ -125,7 +125,7 @@ func newRecoverCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
-// saveTrace writes events as a trace and says how many there were. What comes before an error is written.
+// saveTrace writes events as a trace and reports how many there were. Events before a damage are written.
 func (e *Env) saveTrace(ctx context.Context, dir string, events *tracer.Tracer, s *tracer.Session) error {
 	defer events.Close()
 	trace, err := recording.Create(dir, &recording.Options{Env: []ctf.EnvEntry{
@@ -135,20 +135,10 @@ func (e *Env) saveTrace(ctx context.Context, dir string, events *tracer.Tracer, 
 	if err != nil {
 		return explainDirectory(dir, err)
 	}
-	channel, err := trace.PackedChannel(agentChannel)
-	if err != nil {
-		_ = trace.Close()
-		return err
-	}
-	damage := events.Batches(ctx, func(b *tracer.Batch) {
-		if err == nil {
-			_, err = channel.Write(b)
-		}
-	})
-	if err = errors.Join(err, trace.Close()); err != nil {
+	sum, err := trace.Record(ctx, events)
+	if errors.Is(err, ctf.ErrStopped) {
 		return explainDisk(err)
 	}
-	stats := trace.Stats()
 	others, problems := "lost", events.Problems()
 	if s.Flight {
 		others = "older ones overwritten"
@@ -156,7 +146,7 @@ func (e *Env) saveTrace(ctx context.Context, dir string, events *tracer.Tracer, 
 			others += " or lost"
 		}
 	}
-	e.message("%s, %d %s: %s in %s", plural(stats.Events, "event"), stats.Total(), others, bytesText(stats.Bytes), dir)
+	e.message("%s, %d %s: %s in %s", plural(sum.Events, "event"), sum.Total(), others, bytesText(sum.Bytes), dir)
 	e.warnLost(problems)
-	return damage
+	return err
 }
