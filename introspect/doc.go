@@ -1,6 +1,5 @@
-// Package introspect lists every marker, tracepoint and key of the running program: what it is,
-// which variable declares it, where it is passed, who looks at it, and how often it was passed
-// while somebody did.
+// Package introspect lists every marker, tracepoint and key of the running program, with its
+// declaration, its sites, its tracers and the number of hits while traced.
 //
 //	http.Handle("/debug/points", introspect.Handler())
 //

@@ -1,6 +1,6 @@
-// Package marker declares named places in a program that cost next to nothing until somebody looks,
-// and that any tracer can look at: functions in the program itself, and, once the executable went
-// through "waymark link", perf, bpftrace, gdb, SystemTap and waymark.
+// Package marker declares named trace points in a program, which cost next to nothing until traced:
+// by functions in the program itself, and after "waymark link" by perf, bpftrace, gdb, SystemTap
+// and waymark.
 //
 //	var requestStart = marker.New2[string, int]("http:request_start", "path %s attempt %d")
 //	…

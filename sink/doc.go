@@ -1,5 +1,5 @@
-// Package sink connects information sinks to markers: functions that take the events of any
-// marker, whose package they need not import, by the marker's name.
+// Package sink connects information sinks to markers by name: functions that take the events of
+// any marker, without an import of the marker's package.
 //
 //	c, err := sink.Connect(func(e *marker.Event) { fmt.Println(e.Name(), e) }, "http:*", "cache:miss")
 //	…

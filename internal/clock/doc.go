@@ -1,5 +1,5 @@
-// Package clock is the cheapest trustworthy clock of a machine, for those who stamp events, and
-// the way from its ticks to CLOCK_MONOTONIC and to wall time, for those who read them.
+// Package clock reads the cheapest reliable clock of a machine, to stamp events, and converts its
+// ticks to CLOCK_MONOTONIC and to wall time, to read them.
 //
 // A processor's counter is used where the processor says that it counts at one rate in all power
 // states and the kernel agrees that all processors count alike: of a machine where they do not, Linux

@@ -1,5 +1,5 @@
-// Package debuginfo opens the DWARF of an ELF file, its own or that of its separate debug file,
-// and answers what a tracer asks of it: units, lines, scopes and the frame's address.
+// Package debuginfo opens the DWARF of an ELF file or of its separate debug file, and finds units,
+// lines, scopes and the frame's address for a tracer.
 //
 // Files are treated as hostile. debug/dwarf is documented as not hardened, so it is called only
 // under Guard, which turns a panic into an error. No loop relies on it to terminate. Sections come

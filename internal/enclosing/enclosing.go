@@ -1,4 +1,4 @@
-// Package enclosing tells which function a line of source is in, by the DWARF of an ELF file.
+// Package enclosing finds the function that contains a source line, by the DWARF of an ELF file.
 package enclosing
 
 import (

@@ -1,5 +1,5 @@
-// Package fetch says how a number is computed from the registers and the memory of a thread:
-// what a debugger's location of a variable comes down to, and what an eBPF program executes.
+// Package fetch describes how to compute a number from the registers and the memory of a thread:
+// the common form of a debugger's variable location and of the code of an eBPF program.
 package fetch
 
 import (

@@ -1,5 +1,5 @@
-// Package gosource finds the source files of a Go program on this machine, and tells whether
-// they are still those that it was built from.
+// Package gosource finds the source files of a Go program on this machine, and checks that they
+// have not changed since the build.
 package gosource
 
 import (

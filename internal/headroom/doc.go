@@ -1,2 +1,3 @@
-// Package headroom tells how much memory this process may still take before the kernel kills it for want of memory.
+// Package headroom measures how much memory this process can still use before the kernel's
+// out-of-memory killer ends it.
 package headroom

@@ -1,6 +1,6 @@
-// Package point is what markers and tracepoints have in common once somebody looks at one:
-// the list of its probes, the calls in progress, and the count of its hits. It imports the
-// standard library only and does nothing until it is called.
+// Package point is the common state of traced markers and tracepoints: the list of probes, the
+// calls in progress, and the number of hits. It imports only the standard library and does nothing
+// until it is called.
 //
 // # How a probe is called without a lock, and Unregister still waits
 //

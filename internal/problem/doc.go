@@ -1,3 +1,3 @@
-// Package problem is where the packages that programs import report what they cannot return
-// as an error: it would concern code that only marks.
+// Package problem reports the problems of packages that programs import, if they cannot be returned
+// as errors because they occur in calls of Mark.
 package problem

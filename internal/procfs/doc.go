@@ -1,5 +1,5 @@
-// Package procfs reads what the kernel says about processes: who runs, what they map, what
-// this process may do, and the bytes of a process's memory at a place in a file.
+// Package procfs reads /proc: the running processes, their mappings, the privileges of this
+// process, and the memory of a process at an offset of a mapped file.
 //
 // Everything in /proc can be chosen by the process that is looked at (names of files and
 // commands) or vanish between two reads. Names are therefore data, reads are bounded, and a

@@ -1,5 +1,5 @@
-// Package rundir finds and guards the directory in which a user's processes put what tools reach
-// them by: sockets, and rings that outlive them.
+// Package rundir finds and protects the directory for the sockets of a user's processes, and for
+// their rings, which outlive them.
 //
 //	<run-time directory>/waymark/<pid>-<start>.sock     of a process that listens
 //	<run-time directory>/waymark/<pid>-<start>/*.ring   of a process that records or recorded

@@ -1,5 +1,5 @@
-// Package simplesource reads the simple markers of Go programs in their source: what each says,
-// and which statement after it can stand for it in the code.
+// Package simplesource reads the simple markers of Go programs from their source: their texts, and
+// the statements after them that can take their place in the code.
 //
 // It judges by syntax. Where only types could tell, it takes what is the safe side for who
 // looks for a marker's place: an expression may call, may panic, may change a variable.

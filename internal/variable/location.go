@@ -1,5 +1,5 @@
-// Package variable finds variables by name at an address of a program, and says where they live
-// and how what they hold is fetched: by the DWARF that gcc, clang and Go write, versions 4 and 5.
+// Package variable finds variables by name at an address of a program, with their locations and the
+// steps to fetch their values, from the DWARF of gcc, clang and Go, versions 4 and 5.
 //
 // A variable that is not available at the address has an error that says why, never a location
 // that only might be right.

@@ -1,6 +1,5 @@
-// Package wire is the protocol between an agent in a traced program and whoever looks at it through
-// the agent's socket: the messages, both ends of a connection, and their limits. docs/agent.md
-// describes it.
+// Package wire is the protocol between an agent in a traced program and the tracers on its socket:
+// the messages, both ends of a connection, and their limits. docs/agent.md describes it.
 //
 // A message is one JSON object on a line of its own. The client sends a Request and reads Answers
 // until one has no More; the agent never speaks first. The first request is Hello with the version

@@ -1,5 +1,5 @@
-// Package stats counts what markers pass: how often, how often per second lately, and how long it
-// takes from one marker to another, while the program runs and without anybody outside.
+// Package stats counts the hits of markers in the running program: totals, current rates, and the
+// time from one marker to another.
 //
 //	s, err := stats.Connect(stats.Options{
 //		Count:   []string{"cache:*"},

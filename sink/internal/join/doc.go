@@ -1,3 +1,3 @@
-// Package join finds the begin that belongs to an end: it keeps what sinks know of begins until
-// their ends come, by goroutine or by an argument, in bounded memory.
+// Package join pairs begins with ends, by goroutine or by an argument: it keeps the data of begins
+// until their ends, in bounded memory.
 package join
