@@ -2,6 +2,7 @@ package event
 
 import (
 	"math"
+	"time"
 	"unicode/utf8"
 )
 
@@ -46,6 +47,9 @@ func (v *Value) Int() int64 {
 	}
 	return int64(v.bits)
 }
+
+// Duration returns a Duration, or an integer as nanoseconds; 0 for other kinds.
+func (v *Value) Duration() time.Duration { return time.Duration(v.Int()) }
 
 // Uint returns an integer or an address; 0 for other kinds.
 func (v *Value) Uint() uint64 {
