@@ -33,7 +33,12 @@ func TestMain(m *testing.M) {
 // examples/tick, compiled.
 func TestScripts(t *testing.T) {
 	for _, verb := range []string{"usage", "version", "link", "build", "vet"} {
-		t.Run(verb, func(t *testing.T) { runScript(t, verb, "") })
+		t.Run(verb, func(t *testing.T) {
+			if verb == "vet" && testing.Short() {
+				t.Skip("loads the packages of this repository and what they need, again and again")
+			}
+			runScript(t, verb, "")
+		})
 	}
 	t.Run("agent", func(t *testing.T) { // list, stat, trace, record, key and the rest by an agent
 		if runtime.GOOS != "linux" {
