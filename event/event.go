@@ -1,6 +1,9 @@
 package event
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Point is a named location in a program, a marker or a tracepoint, with the fields of its events.
 type Point struct {
@@ -10,6 +13,14 @@ type Point struct {
 	// emitters.
 	Format string  `json:"format,omitempty"`
 	Fields []Field `json:"fields,omitempty"`
+}
+
+// Declared returns the point that is declared as provider:name, or as name alone.
+func Declared(name, format string) Point {
+	if provider, rest, ok := strings.Cut(name, ":"); ok {
+		return Point{Provider: provider, Name: rest, Format: format}
+	}
+	return Point{Name: name, Format: format}
 }
 
 // FullName returns provider:name, or only the name if the provider is unknown.

@@ -243,11 +243,8 @@ func (r *Reader) class(t *ctf.Trace, e *ctf.EventClass) *class {
 }
 
 func newPoint(name string) *event.Point {
-	provider, rest, ok := strings.Cut(name, ":")
-	if !ok {
-		provider, rest = "", name
-	}
-	return &event.Point{Provider: provider, Name: rest}
+	p := event.Declared(name, "")
+	return &p
 }
 
 // ownClass returns a kind of events that a Writer recorded, nil for those of others.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/ring"
@@ -51,20 +50,9 @@ func findAgents(ctx context.Context, t Target) (all []*Marker, err error) {
 }
 
 func agentMarker(p *Point, file *File) *Marker {
-	m := &Marker{Point: event.Point{Format: p.Format}, Typed: true, Tracepoint: p.Kind == wire.Tracepoint, File: file, declared: p.Name}
-	m.Provider, m.Name = splitDeclared(p.Name)
+	m := &Marker{Point: event.Declared(p.Name, p.Format), Typed: true, Tracepoint: p.Kind == wire.Tracepoint, File: file, declared: p.Name}
 	m.Fields = append(m.Fields, p.Fields...)
 	return m
-}
-
-// splitDeclared splits a name as it was declared. Of one without a provider the package, which would stand
-// for it, is not known here.
-func splitDeclared(name string) (provider, rest string) {
-	provider, rest, ok := strings.Cut(name, ":")
-	if !ok {
-		return "", name
-	}
-	return provider, rest
 }
 
 // ringMarker is the marker of events in a ring file.

@@ -75,7 +75,7 @@ func (s *Session) newPlan(m *point.Recordable) (*plan, error) {
 // eventOf describes a point's events, in which values lie as in a struct of those that are recorded, and returns where
 // each comes from.
 func eventOf(m *point.Recordable, d *point.Declaration) (e *ring.Event, from []uintptr) {
-	e = &ring.Event{Point: ring.Declared(m.Name, m.Format)}
+	e = &ring.Event{Point: event.Declared(m.Name, m.Format)}
 	at := 0
 	for _, f := range d.Fields {
 		from = append(from, uintptr(f.Offset))

@@ -55,18 +55,10 @@ func (e *Event) check(word int) error {
 	return nil
 }
 
-// Declared returns the point declared as provider:name, or as name alone.
-func Declared(name, format string) event.Point {
-	if provider, rest, ok := strings.Cut(name, ":"); ok {
-		return event.Point{Provider: provider, Name: rest, Format: format}
-	}
-	return event.Point{Name: name, Format: format}
-}
-
 // Refused describes events that could not be described because of err.
 func Refused(name, format string, err error) *Event {
 	text := err.Error()
-	return &Event{Point: Declared(name, format), Problem: strings.ToValidUTF8(text[:min(len(text), maxProblem)], "")}
+	return &Event{Point: event.Declared(name, format), Problem: strings.ToValidUTF8(text[:min(len(text), maxProblem)], "")}
 }
 
 func decodeEvent(text []byte, number, word int) (*Event, error) {

@@ -27,7 +27,7 @@ func randomRing(t testing.TB, mode Mode, seed uint64) []byte {
 	defer f.Close()
 	sizes := []uint64{0, 16, 2048}
 	for i, size := range sizes {
-		e := &Event{Point: Declared(fmt.Sprint("a:b", i), ""), Size: int(size)}
+		e := &Event{Point: event.Declared(fmt.Sprint("a:b", i), ""), Size: int(size)}
 		if size > 0 {
 			e.Fields = []event.Field{{Name: "n", Type: "int64", Kind: event.Int64, Size: 8}}
 		}
