@@ -6,7 +6,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/waymark-trace/waymark/internal/ring"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 // batches hands over what the rings have, one after another and again.

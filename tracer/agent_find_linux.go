@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/ring"
-	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
+	"github.com/waymark-trace/waymark/internal/shm/wire"
 )
 
 var errNoProcesses = errors.New("the agent engine looks at processes: by -p PID or -- COMMAND")

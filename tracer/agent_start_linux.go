@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/internal/shm/wire"
 )
 
 // agentCommand is a program whose agent waits until it is resumed.

@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/feature"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/feature"
 )
 
 // plan is everything an attachment needs. Its files stay open until the kernel has them.

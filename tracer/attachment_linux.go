@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 // collector is what becomes of hits: counts, pairs or events. add, and what reads from it, are for several goroutines.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/waymark-trace/waymark/internal/ring"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 // Batch is the next events that a program's agent recorded on one CPU, in the order of time.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/procfs"
-	"github.com/waymark-trace/waymark/internal/refcount"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/refcount"
 )
 
 // lasting is how long a counter must appear leaked before it is reported. Attaching raises a

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 func newCounts(t Target, markers []*Marker, o Options) (counts, error) {

@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"golang.org/x/sys/unix"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/tracefs"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/tracefs"
 )
 
 var (

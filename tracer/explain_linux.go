@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"golang.org/x/sys/unix"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/waymark-trace/waymark/internal/gobuild"
-	"github.com/waymark-trace/waymark/internal/peer"
-	"github.com/waymark-trace/waymark/internal/tracefs"
+	"github.com/waymark-trace/waymark/internal/test/gobuild"
+	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/tracefs"
 	"golang.org/x/sys/unix"
 )
 
@@ -266,7 +266,7 @@ func TestKernelEventLikePerf(t *testing.T) {
 func TestKernelEventGo(t *testing.T) {
 	needTracefs(t)
 	perf := peer.Need(t, "perf")[0]
-	path := linked(t, gobuild.Config{PIE: true}, "../internal/link/testdata/allkinds")
+	path := linked(t, gobuild.Config{PIE: true}, "./link/testdata/allkinds")
 	events := define(t, mustFind(t, Target{Path: path}))
 	for _, test := range []struct{ event, want string }{
 		{"sdt_kinds:none", ``},

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 // kernelKeys are the counts of markers by keys.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 // hear acts on news.

@@ -2,7 +2,7 @@ package tracer
 
 import (
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 // key plans how hits of the site get their key: by the names of Options.By.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/waymark-trace/waymark/internal/feature"
-	"github.com/waymark-trace/waymark/internal/place"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/feature"
+	"github.com/waymark-trace/waymark/tracer/internal/simple/ccode"
 )
 
 // keepRedZone is true but in tests of what else the kernel makes of such sites.
@@ -40,7 +40,7 @@ func redZone(s *sdt.Site, file io.ReaderAt) (code []byte, harm bool) {
 	}
 	code = make([]byte, maxInstruction)
 	n, _ := file.ReadAt(code, int64(s.Offset))
-	if place.NopLength(code[:n]) != nop5Size {
+	if ccode.NopLength(code[:n]) != nop5Size {
 		return nil, false
 	}
 	return code[:nop5Size], true

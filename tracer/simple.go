@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/debuginfo"
-	"github.com/waymark-trace/waymark/internal/variable"
+	"github.com/waymark-trace/waymark/tracer/internal/dwarf/debuginfo"
+	"github.com/waymark-trace/waymark/tracer/internal/dwarf/variable"
 )
 
 // ErrOptimizedOut is the reason for a variable without a location at an address.

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 // planTexts adds what operands point to to the plan, for the fields that are text.

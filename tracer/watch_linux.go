@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 // watcher knows which processes a target has, and attaches to what appears in them. A nil

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/filter"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 // bindWhere binds a condition to each of the sites.

@@ -7,8 +7,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 // printError prints an error, one line for each of those it joins, and the hint that helps.
