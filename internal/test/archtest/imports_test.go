@@ -20,7 +20,7 @@ type rule struct {
 var engines = []string{"tracer", "tracer/internal/kernel/bpf", "tracer/internal/kernel/feature", "tracer/internal/kernel/guard", "internal/procfs", "tracer/internal/kernel/refcount", "tracer/internal/kernel/tracefs"}
 
 // above are the parts at the top, which nothing else may need.
-var above = []string{"cmd", "examples", "bench", "e2e", "internal/test/archtest", "internal/test/gobuild", "internal/test/peer", "internal/test/talk"}
+var above = []string{"cmd", "examples", "bench", "e2e", "internal/test/archtest", "internal/test/diff", "internal/test/gobuild", "internal/test/peer", "internal/test/talk"}
 
 var rules = []rule{
 	{

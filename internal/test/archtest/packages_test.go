@@ -29,7 +29,7 @@ var groups = []group{
 	{"What programs import", []string{"event", "marker", "tracepoint", "simple", "statickey", "introspect", "agent", "sink"}},
 	{"What tools import", []string{"sdt", "tracer", "ctf", "recording", "vet"}},
 	{"Commands, and programs to learn from", []string{"cmd", "examples"}},
-	{"Tests and measurements", []string{"e2e", "bench", "internal/test/archtest", "internal/test/gobuild", "internal/test/peer", "internal/test/talk"}},
+	{"Tests and measurements", []string{"e2e", "bench", "internal/test/archtest", "internal/test/diff", "internal/test/gobuild", "internal/test/peer", "internal/test/talk"}},
 	{"Machinery", []string{"internal"}},
 }
 
