@@ -128,7 +128,11 @@ func TestLinkWhileExchanged(t *testing.T) {
 			exchanged++
 		}
 	}
-	for range 60 {
+	rounds := 60
+	if testing.Short() {
+		rounds = 15
+	}
+	for range rounds {
 		copyOf(t, dir, "program", data, nobody, 0o755, false)
 		var stop atomic.Bool
 		done := make(chan struct{})
