@@ -67,7 +67,7 @@ func linkFile(path, out string, o Options) (*Report, error) {
 	}
 	dir, err := os.OpenRoot(filepath.Dir(out))
 	if err != nil {
-		return nil, err
+		return nil, notMade(out, err)
 	}
 	defer dir.Close()
 	name := filepath.Base(out)
@@ -89,11 +89,7 @@ func replaceFile(dir *os.Root, name string, data []byte, source *os.File, like o
 	temporary := fmt.Sprintf(".%s.link%d", name, rand.Uint64())
 	f, err := dir.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		var at *fs.PathError
-		if errors.As(err, &at) { // whose path nobody has seen before
-			err = at.Err
-		}
-		return nil, fmt.Errorf("making a new file beside %s: %w", filepath.Join(dir.Name(), name), err)
+		return nil, notMade(filepath.Join(dir.Name(), name), err)
 	}
 	defer func() {
 		if err != nil {
@@ -121,4 +117,13 @@ func replaceFile(dir *os.Root, name string, data []byte, source *os.File, like o
 		return lost, err
 	}
 	return lost, dir.Rename(temporary, name)
+}
+
+// notMade returns the error for a new file, without the path of the temporary one.
+func notMade(path string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return fmt.Errorf("making a new file beside %s: %w", path, err)
 }
