@@ -51,7 +51,7 @@ var rules = []rule{
 	{
 		what:   "the eBPF library",
 		parts:  []string{"."},
-		except: []string{"tracer/internal/kernel/bpf"},
+		except: []string{"tracer/internal/kernel/bpf", "tracer/internal/kernel/prog"},
 		bad:    func(dep string) bool { return strings.HasPrefix(dep, "github.com/cilium/ebpf") },
 		direct: true,
 		why:    "it stays replaceable, and everything that loads into the kernel is in one place",
@@ -153,6 +153,15 @@ var rules = []rule{
 		},
 		why: "consumers of events link it with any source, and with no more",
 	},
+	{
+		what:  "generated programs",
+		parts: []string{"tracer/internal/kernel/prog"},
+		bad: func(dep string) bool {
+			return strings.HasPrefix(dep, "golang.org/x/sys/") || dep == "os" || dep == "syscall" || dep == "github.com/cilium/ebpf/link"
+		},
+		direct: true,
+		why:    "plans go in and instructions come out, without a kernel and on every platform",
+	},
 }
 
 func isOwn(path string) bool { return strings.HasPrefix(path, module+"/") }
@@ -228,6 +237,7 @@ func TestRulesBite(t *testing.T) {
 		{"internal/shm/ring", "github.com/google/go-cmp/cmp", 12},
 		{"marker", module + "/internal/shm/recorder", 13},
 		{"agent", "net", 14},
+		{"tracer/internal/kernel/prog", "golang.org/x/sys/unix", 16},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {

@@ -4,9 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/rlimit"
+	"github.com/waymark-trace/waymark/internal/filter"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
 // collection is what everything that collects hits has: its probes, and the maps that their
@@ -41,7 +46,7 @@ func (c *collection) newMap(what string, spec *ebpf.MapSpec) (*ebpf.Map, error) 
 // add attaches to the sites of files, in some processes or, with none, in all; they have n indices, 0 without
 // a site. plan returns the programs for them, and what to do once they are attached. With an error nothing has
 // changed; otherwise all are attached but those that are skipped. The caller has locked mu.
-func (c *collection) add(files []File, n int, pids []int, plan func(base traceProgram) (units []unit, done func(), err error)) (skipped []*AttachError, err error) {
+func (c *collection) add(files []File, n int, pids []int, plan func(base prog.Base) (units []unit, done func(), err error)) (skipped []*AttachError, err error) {
 	if c.held == nil {
 		return nil, os.ErrClosed
 	}
@@ -62,8 +67,8 @@ func (c *collection) add(files []File, n int, pids []int, plan func(base tracePr
 	return skipped, nil
 }
 
-func (c *collection) plan(files []File, plan func(traceProgram) ([]unit, func(), error)) ([]unit, func(), error) {
-	if !hasSites(files) {
+func (c *collection) plan(files []File, plan func(prog.Base) ([]unit, func(), error)) ([]unit, func(), error) {
+	if !slices.ContainsFunc(files, func(f File) bool { return len(f.Sites) > 0 }) {
 		return nil, nil, nil // linkers at most
 	}
 	if c.patterns == nil {
@@ -72,11 +77,43 @@ func (c *collection) plan(files []File, plan func(traceProgram) ([]unit, func(),
 			return nil, nil, err
 		}
 	}
-	base, err := newProgram(c.patterns, c.options)
+	base, err := prog.NewBase(prog.Machine(runtime.GOARCH))
 	if err != nil {
 		return nil, nil, err
 	}
+	if c.patterns != nil {
+		base.Patterns = c.patterns.FD()
+	}
+	if w := c.options.Watch; w != nil {
+		base.Admit = w.programs.Admit()
+	}
+	if base.PIDs, err = ownPIDNamespace(); err != nil {
+		return nil, nil, err
+	}
 	return plan(base)
+}
+
+// newPatterns makes the map with the tables of the sites' condition, nil when it compares no text.
+func (c *collection) newPatterns(files []File) (*ebpf.Map, error) {
+	var patterns []*filter.Pattern
+	for i := range files {
+		for j := range files[i].Sites {
+			if w := files[i].Sites[j].Where; w != nil {
+				patterns = w.Filter.Patterns // all are of one expression
+			}
+		}
+	}
+	if len(patterns) == 0 {
+		return nil, nil
+	}
+	m, err := c.newMap(fmt.Sprintf("the tables of %d texts", len(patterns)), prog.PatternTables(patterns))
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Freeze(); err != nil {
+		return nil, fmt.Errorf("freezing the tables of texts: %w", err)
+	}
+	return m, nil
 }
 
 // live is nil as long as there are probes, which is until Close or the end of a guard. The caller has locked mu.
@@ -111,4 +148,11 @@ func closeMaps(maps []*ebpf.Map) (err error) {
 		err = errors.Join(err, m.Close())
 	}
 	return err
+}
+
+// newMap makes a map. Before Linux 5.11 maps and programs count against RLIMIT_MEMLOCK, and
+// raising it needs CAP_SYS_RESOURCE. Where that fails making the map says so.
+func newMap(spec *ebpf.MapSpec) (*ebpf.Map, error) {
+	_ = rlimit.RemoveMemlock()
+	return ebpf.NewMap(spec)
 }

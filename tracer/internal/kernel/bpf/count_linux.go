@@ -5,6 +5,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
 // Counter counts hits by index.
@@ -32,31 +33,14 @@ func NewCounter(o Options) (*Counter, error) {
 func (c *Counter) Add(files []File, n int, pids []int) (skipped []*AttachError, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.add(files, n, pids, func(base traceProgram) ([]unit, func(), error) {
-		m, err := c.newMap(fmt.Sprintf("%d counters", n), &ebpf.MapSpec{
-			Name: "waymark_count", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(n),
-		})
+	return c.add(files, n, pids, func(base prog.Base) ([]unit, func(), error) {
+		m, err := c.newMap(fmt.Sprintf("%d counters", n), prog.Counters("waymark_count", n))
 		if err != nil {
 			return nil, nil, err
 		}
-		return base.countUnits(files, m.FD()), func() { c.arrays = append(c.arrays, countArray{m, n}) }, nil
+		units := unitsOf(files, "waymark_count", func(s *prog.Site, means prog.Means) asm.Instructions { return base.Count(s, means, m.FD()) })
+		return units, func() { c.arrays = append(c.arrays, countArray{m, n}) }, nil
 	})
-}
-
-// countUnits returns a program for each condition.
-func (base traceProgram) countUnits(files []File, array int) []unit {
-	g := unitsBy{name: "waymark_count"}
-	for i := range files {
-		for j := range files[i].Sites {
-			s := &files[i].Sites[j]
-			g.add(place(files, i, j, uint64(s.Index)), s.Where.key(), s.Where != nil, func(m Mode, cookie *uint64) asm.Instructions {
-				a := base
-				a.sleepable, a.cookie = m == Multi, cookie
-				return a.countProgram(s.Where, array)
-			})
-		}
-	}
-	return g.units
 }
 
 // Read returns the hits since attaching, one system call for each index.
@@ -85,4 +69,66 @@ func sum(array *ebpf.Map, index uint32, perCPU *[]uint64) (uint64, error) {
 		return 0, err
 	}
 	return total(*perCPU), nil
+}
+
+// KeyCounter counts hits by index and key.
+type KeyCounter struct {
+	collection
+	maxKeys int
+	keys    []*keyMap    // of counters
+	others  []countArray // by index: hits whose key found no room
+}
+
+// NewKeyCounter returns one without a site. It counts at most maxKeys keys; where later sites have
+// longer ones than the first, as many of these besides.
+func NewKeyCounter(maxKeys int, o Options) (*KeyCounter, error) {
+	c := &KeyCounter{maxKeys: maxKeys}
+	return c, c.open(o)
+}
+
+// Add attaches to the sites of files, each of which has a key, as Counter's does.
+func (c *KeyCounter) Add(files []File, n int, pids []int) (skipped []*AttachError, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.add(files, n, pids, func(base prog.Base) ([]unit, func(), error) {
+		keys, err := c.keyMap(c.keys, files, prog.KeyCounters(c.maxKeys))
+		if err != nil {
+			return nil, nil, err
+		}
+		others, err := c.newMap(fmt.Sprintf("%d counters", n), prog.Counters("waymark_others", n))
+		if err != nil {
+			return nil, nil, err
+		}
+		maps := prog.KeyMaps{Layout: keys.layout, Keys: keys.FD(), Others: others.FD(), First: c.indices}
+		units := unitsOf(files, "waymark_countby", func(s *prog.Site, m prog.Means) asm.Instructions { return base.CountBy(s, m, maps) })
+		return units, func() {
+			c.keys = keep(c.keys, keys)
+			c.others = append(c.others, countArray{others, n})
+		}, nil
+	})
+}
+
+// Read calls each for every key that was hit, with its hits since attaching, and returns by
+// index the hits whose keys found no room. A RawKey is valid until each returns.
+func (c *KeyCounter) Read(each func(prog.RawKey, uint64)) (others []uint64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.live(); err != nil {
+		return nil, err
+	}
+	for _, m := range c.keys {
+		if err := m.reader.read(m.Map, func(key []byte, n uint64) { each(m.layout.Raw(key), n) }); err != nil {
+			return nil, fmt.Errorf("reading counters by key: %w", err)
+		}
+	}
+	for _, a := range c.others {
+		for i := range a.n {
+			n, err := sum(a.Map, uint32(i), new([]uint64))
+			if err != nil {
+				return nil, fmt.Errorf("reading counter %d: %w", i, err)
+			}
+			others = append(others, n)
+		}
+	}
+	return others, nil
 }

@@ -2,10 +2,50 @@ package bpf
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/cilium/ebpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
+
+// keyMap is a map whose keys have a layout.
+type keyMap struct {
+	*ebpf.Map
+	layout prog.KeyLayout
+	reader mapReader
+}
+
+// keyMap returns the first known map that the keys of all sites fit into, or else a new one.
+func (c *collection) keyMap(known []*keyMap, files []File, spec *ebpf.MapSpec) (*keyMap, error) {
+	var keys []prog.Key
+	for i := range files {
+		for j := range files[i].Sites {
+			keys = append(keys, files[i].Sites[j].Key)
+		}
+	}
+	layout, err := prog.LayoutOf(keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range known {
+		if m.layout.Holds(layout) {
+			return m, nil
+		}
+	}
+	spec.KeySize = uint32(layout.Size)
+	m, err := c.newMap(fmt.Sprintf("a table of %d keys of %d bytes", spec.MaxEntries, layout.Size), spec)
+	return &keyMap{Map: m, layout: layout}, err
+}
+
+// keep adds a map unless it is known.
+func keep(known []*keyMap, m *keyMap) []*keyMap {
+	if slices.Contains(known, m) {
+		return known
+	}
+	return append(known, m)
+}
 
 // readBatch is how many elements a system call returns: more than share a bucket of the
 // kernel's hash table, which comes whole or not at all.

@@ -1,12 +1,10 @@
-package bpf
+package prog
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
-	"golang.org/x/sys/unix"
 
 	"github.com/waymark-trace/waymark/internal/filter"
 )
@@ -19,37 +17,20 @@ const (
 	tableSize = 256 * 8
 )
 
-// newPatterns makes the map with the patterns' tables, nil when there are none. Programs read it
-// without a function call, and nobody writes it any more.
-func (c *collection) newPatterns(files []File) (*ebpf.Map, error) {
-	var patterns []*filter.Pattern
-	for i := range files {
-		for j := range files[i].Sites {
-			if w := files[i].Sites[j].Where; w != nil {
-				patterns = w.Filter.Patterns // all are of one expression
-			}
-		}
-	}
-	if len(patterns) == 0 {
-		return nil, nil
-	}
+// PatternTables returns the map with the tables of a condition's patterns. Programs read it without a
+// function call, and it is to be frozen.
+func PatternTables(patterns []*filter.Pattern) *ebpf.MapSpec {
+	const readOnlyProg = 1 << 7 // BPF_F_RDONLY_PROG, include/uapi/linux/bpf.h
 	var b []byte
 	for _, p := range patterns {
 		for _, next := range p.Next {
 			b = binary.NativeEndian.AppendUint64(b, next<<2) // see walk
 		}
 	}
-	m, err := c.newMap(fmt.Sprintf("the tables of %d texts", len(patterns)), &ebpf.MapSpec{
+	return &ebpf.MapSpec{
 		Name: "waymark_texts", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(len(b)), MaxEntries: 1,
-		Flags: unix.BPF_F_RDONLY_PROG, Contents: []ebpf.MapKV{{Key: uint32(0), Value: b}},
-	})
-	if err != nil {
-		return nil, err
+		Flags: readOnlyProg, Contents: []ebpf.MapKV{{Key: uint32(0), Value: b}},
 	}
-	if err := m.Freeze(); err != nil {
-		return nil, fmt.Errorf("freezing the tables of texts: %w", err)
-	}
-	return m, nil
 }
 
 // match compares a text with a pattern. R7 has the pattern's states, R9 counts the chunks.
@@ -132,7 +113,7 @@ func (c *condition) walk(index int, more, yes, no string) {
 	last := int32(p.Last) + 1
 	turn, some, body, alive, on := c.unique(), c.unique(), c.unique(), c.unique(), c.unique()
 	c.emit(asm.Mov.Imm(asm.R1, 0), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackChunk),
-		asm.LoadMapValue(asm.R4, c.patterns, uint32(index*tableSize)))
+		asm.LoadMapValue(asm.R4, c.Patterns, uint32(index*tableSize)))
 	if p.Stay != 0 {
 		c.emit(asm.LoadImm(asm.R5, int64(p.Stay<<1), asm.DWord))
 	}

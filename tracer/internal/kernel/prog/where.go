@@ -1,7 +1,6 @@
-package bpf
+package prog
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/cilium/ebpf/asm"
@@ -20,12 +19,19 @@ const (
 
 // condition generates code that jumps to one of two labels.
 type condition struct {
-	*traceProgram
+	*program
 	*Where
 }
 
+// begin puts the target's registers into R6, and lets matching hits of processes that are traced pass.
+func (a *program) begin(w *Where, otherwise string) {
+	a.emit(asm.Mov.Reg(asm.R6, asm.R1))
+	a.emit(a.Admit...)
+	a.where(w, otherwise)
+}
+
 // where lets a hit pass to what comes next, or jumps to another label.
-func (a *traceProgram) where(w *Where, otherwise string) {
+func (a *program) where(w *Where, otherwise string) {
 	if w == nil {
 		return
 	}
@@ -33,15 +39,6 @@ func (a *traceProgram) where(w *Where, otherwise string) {
 	(&condition{a, w}).decide(w.Filter.Root, yes, otherwise)
 	a.label("%s", yes)
 }
-
-// unique returns a label that the program does not have yet.
-func (a *traceProgram) unique() string {
-	a.labels++
-	return fmt.Sprintf("where%d", a.labels)
-}
-
-// to jumps.
-func (a *traceProgram) to(label string) { a.emit(asm.Ja.Label(label)) }
 
 // decide jumps to yes or no.
 func (c *condition) decide(n *filter.Node, yes, no string) {

@@ -1,8 +1,10 @@
-package bpf
+package prog
 
 import (
 	"debug/elf"
+	"fmt"
 
+	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/sdt"
 )
 
@@ -81,4 +83,52 @@ func (t *Text) adjacent() bool {
 	next := t.Pointer
 	next.Disp += 8
 	return t.Pointer.Kind == FromMemory && t.Pointer.Size == 8 && next == t.Length
+}
+
+// Site is one place to attach to.
+type Site struct {
+	Offset  uint64 // of the probed instruction in the file
+	Counter uint64 // file offset of the reference counter, 0 for none
+	// Index is what comes back: the counter to raise, or the site of an event. Each time that
+	// something is added it begins anew, and what comes back counts on.
+	Index uint32
+	// Plan is what an event carries; counting needs none.
+	Plan *Plan
+	// Key is what hits are told apart by, where they are.
+	Key Key
+	// End says of a latency's site that it ends what others begin.
+	End bool
+	// Where says which hits count, nil for all.
+	Where *Where
+}
+
+// MayFault reports whether a program that counts hits of the site reads memory that need not be present.
+func (s *Site) MayFault() bool { return s.Key.mayFault() || s.Where != nil }
+
+// Same returns equal strings for sites whose hits are counted by equal programs.
+func (s *Site) Same() string { return fmt.Sprint(s.End, s.Key) + s.Where.key() }
+
+// Where is the condition under which hits of a site count. Everything that the condition asks
+// for it reads itself, so that any program can begin with it and a hit that fails costs no more.
+type Where struct {
+	Filter *filter.Filter
+	// Vars are where the filter's variables lie, one for each.
+	Vars []Part
+}
+
+// key is equal for conditions whose code is equal. All come from one expression, so that values
+// of equal kinds in equal places make them so.
+func (w *Where) key() string {
+	if w == nil {
+		return ""
+	}
+	return fmt.Sprint(w.Filter.Vars, w.Vars)
+}
+
+// texts is how many texts are compared.
+func (w *Where) texts() int {
+	if w == nil {
+		return 0
+	}
+	return len(w.Filter.Patterns)
 }
