@@ -174,7 +174,7 @@ func (a *attachment) by(m Mode, files []File, units []unit, pids []int) ([]*Atta
 			if start == 0 || m == EventsPlain {
 				p, err := u.load(m, sites[0].Cookie)
 				if err != nil {
-					_ = closePrograms(programs)
+					_ = closeAll(programs)
 					return nil, err
 				}
 				programs = append(programs, p)
@@ -192,7 +192,7 @@ func (a *attachment) by(m Mode, files []File, units []unit, pids []int) ([]*Atta
 		err = blamed(at, got.refused)
 	}
 	if err != nil {
-		_ = closePrograms(programs)
+		_ = closeAll(programs)
 		return nil, err
 	}
 	a.programs = append(a.programs, programs...)
@@ -247,7 +247,7 @@ func (a *attachment) watch(w *Watch) error {
 	r := &request{}
 	var programs []*ebpf.Program
 	var fds []int
-	defer func() { _ = closePrograms(programs) }() // links hold them
+	defer func() { _ = closeAll(programs) }() // links hold them
 	for _, t := range w.programs.RawTracepoints() {
 		p, err := ebpf.NewProgram(&ebpf.ProgramSpec{
 			Name: "waymark_watch", Type: ebpf.RawTracepoint, License: "Dual MIT/GPL", Instructions: t.Instructions,
@@ -293,12 +293,6 @@ func (u *unit) load(m Mode, cookie uint64) (*ebpf.Program, error) {
 	return p, nil
 }
 
-func (a *attachment) unload() error {
-	err := closePrograms(a.programs)
-	a.programs = nil
-	return err
-}
-
 // ended is closed when the guard has ended, and nil without one.
 func (a *attachment) ended() <-chan struct{} {
 	if a.guard == nil {
@@ -321,5 +315,7 @@ func (a *attachment) Close() error {
 	if a.guard != nil {
 		err = errors.Join(err, a.guard.Close())
 	}
-	return errors.Join(err, a.unload())
+	err = errors.Join(err, closeAll(a.programs))
+	a.programs = nil
+	return err
 }

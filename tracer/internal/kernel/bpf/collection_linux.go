@@ -3,13 +3,16 @@ package bpf
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"reflect"
 	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/rlimit"
+
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
@@ -56,7 +59,7 @@ func (c *collection) add(files []File, n int, pids []int, plan func(base prog.Ba
 		skipped, err = c.held.add(files, units, pids, c.options)
 	}
 	if err != nil {
-		err = errors.Join(err, closeMaps(c.maps[maps:]))
+		err = errors.Join(err, closeAll(c.maps[maps:]))
 		c.maps, c.patterns = c.maps[:maps], patterns
 		return nil, err
 	}
@@ -138,14 +141,14 @@ func (c *collection) detach() error {
 func (c *collection) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	err := errors.Join(c.detach(), closeMaps(c.maps))
+	err := errors.Join(c.detach(), closeAll(c.maps))
 	c.maps = nil
 	return err
 }
 
-func closeMaps(maps []*ebpf.Map) (err error) {
-	for _, m := range maps {
-		err = errors.Join(err, m.Close())
+func closeAll[C io.Closer](all []C) (err error) {
+	for _, c := range all {
+		err = errors.Join(err, c.Close())
 	}
 	return err
 }
@@ -155,4 +158,92 @@ func closeMaps(maps []*ebpf.Map) (err error) {
 func newMap(spec *ebpf.MapSpec) (*ebpf.Map, error) {
 	_ = rlimit.RemoveMemlock()
 	return ebpf.NewMap(spec)
+}
+
+// keyMap is a map whose keys have a layout. A per-CPU map of counters can be read; it keeps the buffers.
+type keyMap struct {
+	*ebpf.Map
+	layout prog.KeyLayout
+	keys   reflect.Value // [readBatch][size]byte
+	values []uint64
+	single bool // the kernel has no batches: before Linux 5.6
+}
+
+// keyMap returns the first known map that the keys of all sites fit into, or else a new one.
+func (c *collection) keyMap(known []*keyMap, files []File, spec *ebpf.MapSpec) (*keyMap, error) {
+	var keys []prog.Key
+	for i := range files {
+		for j := range files[i].Sites {
+			keys = append(keys, files[i].Sites[j].Key)
+		}
+	}
+	layout, err := prog.LayoutOf(keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range known {
+		if m.layout.Holds(layout) {
+			return m, nil
+		}
+	}
+	spec.KeySize = uint32(layout.Size)
+	m, err := c.newMap(fmt.Sprintf("a table of %d keys of %d bytes", spec.MaxEntries, layout.Size), spec)
+	return &keyMap{Map: m, layout: layout}, err
+}
+
+// keep adds a map unless it is known.
+func keep(known []*keyMap, m *keyMap) []*keyMap {
+	if slices.Contains(known, m) {
+		return known
+	}
+	return append(known, m)
+}
+
+// readBatch is how many elements a system call returns: more than share a bucket of the
+// kernel's hash table, which comes whole or not at all.
+const readBatch = 4096
+
+// read calls each for every element, with the sum of its numbers.
+func (m *keyMap) read(each func(prog.RawKey, uint64)) error {
+	if !m.single {
+		err := m.batches(each)
+		if !errors.Is(err, ebpf.ErrNotSupported) {
+			return err
+		}
+		m.single = true
+	}
+	key := make([]byte, m.KeySize())
+	all := m.Iterate()
+	for all.Next(&key, &m.values) {
+		each(m.layout.Raw(key), total(m.values))
+	}
+	return all.Err()
+}
+
+func (m *keyMap) batches(each func(prog.RawKey, uint64)) error {
+	cpus, err := ebpf.PossibleCPU()
+	if err != nil {
+		return err
+	}
+	if !m.keys.IsValid() {
+		// The library wants to know the size of a key from its type.
+		key := reflect.ArrayOf(int(m.KeySize()), reflect.TypeFor[byte]())
+		n := min(readBatch, int(m.MaxEntries()))
+		m.keys = reflect.MakeSlice(reflect.SliceOf(key), n, n)
+		m.values = make([]uint64, n*cpus)
+	}
+	var cursor ebpf.MapBatchCursor
+	for {
+		n, err := m.BatchLookup(&cursor, m.keys.Interface(), m.values, nil)
+		last := errors.Is(err, ebpf.ErrKeyNotExist)
+		if err != nil && !last {
+			return err
+		}
+		for i := range n {
+			each(m.layout.Raw(m.keys.Index(i).Bytes()), total(m.values[i*cpus:(i+1)*cpus]))
+		}
+		if last {
+			return nil
+		}
+	}
 }

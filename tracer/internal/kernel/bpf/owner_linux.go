@@ -30,7 +30,7 @@ func (o *owner) Do(b []byte, fds []int) []byte {
 		return (&answer{refused: o.serveWatch(r.Watch, fds[:n], fds[n])}).encode()
 	}
 	programs, err := programsOf(fds[r.Files:])
-	defer closePrograms(programs) // links hold them
+	defer closeAll(programs) // links hold them
 	if err != nil {
 		return (&answer{refused: &refusal{-1, -1, 0, err}}).encode()
 	}
@@ -82,13 +82,6 @@ func programsOf(fds []int) (programs []*ebpf.Program, err error) {
 	return programs, nil
 }
 
-func closePrograms(programs []*ebpf.Program) (err error) {
-	for _, p := range programs {
-		err = errors.Join(err, p.Close())
-	}
-	return err
-}
-
 // detachers is how many links are closed at once. Each waits for the kernel's grace periods,
 // tens of milliseconds, which they can share.
 const detachers = 64
@@ -113,7 +106,7 @@ func detach(links []link.Link) error {
 // serveWatch is watch in a guard.
 func (o *owner) serveWatch(names []string, programs []int, paused int) *refusal {
 	progs, err := programsOf(programs)
-	defer closePrograms(progs) // links hold them
+	defer closeAll(progs) // links hold them
 	if err != nil {
 		return &refusal{-1, -1, 0, err}
 	}

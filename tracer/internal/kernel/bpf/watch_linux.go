@@ -146,10 +146,5 @@ func (w *Watch) Close() error {
 	if w.reader != nil {
 		err = w.reader.Close()
 	}
-	for _, m := range []*ebpf.Map{w.set, w.paused, w.ring} {
-		if m != nil {
-			err = errors.Join(err, m.Close())
-		}
-	}
-	return err
+	return errors.Join(err, closeAll([]*ebpf.Map{w.set, w.paused, w.ring})) // nil has nothing to close
 }

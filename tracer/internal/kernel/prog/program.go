@@ -100,16 +100,14 @@ func loadCookie(ctx asm.Register, known *uint64) asm.Instructions {
 // returns from the program. The addition is atomic because the program can be preempted
 // between a load and a store.
 func increment(array int, index int16, out string) asm.Instructions {
-	return asm.Instructions{
-		asm.LoadMapPtr(asm.R1, array),
-		asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, int32(index)),
-		asm.FnMapLookupElem.Call(),
-		asm.JEq.Imm(asm.R0, 0, out),
-		asm.Mov.Imm(asm.R1, 1),
-		asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),
-		asm.Mov.Imm(asm.R0, 0).WithSymbol(out),
-		asm.Return(),
-	}
+	return join(mapArgs(array, index), asm.FnMapLookupElem.Call(), asm.JEq.Imm(asm.R0, 0, out),
+		asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol(out), asm.Return())
+}
+
+// mapArgs loads the first arguments of the functions of maps: the map, and the key in a stack slot.
+func mapArgs(m int, key int16) asm.Instructions {
+	return asm.Instructions{asm.LoadMapPtr(asm.R1, m), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, int32(key))}
 }
 
 // process leaves process and thread in R0, as this process's namespace counts them.

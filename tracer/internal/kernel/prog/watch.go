@@ -70,19 +70,11 @@ const (
 	stackChild   = -16 // the one that was forked
 )
 
-// lookup looks a key up in the set; R0 is zero when it is not there.
-func (w *Watch) lookup(key int16) asm.Instructions {
-	return asm.Instructions{
-		asm.LoadMapPtr(asm.R1, w.Set), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, int32(key)),
-		asm.FnMapLookupElem.Call(),
-	}
-}
-
 // members is the beginning of a program that is for processes of the set only. It keeps R1 and uses R6.
 func (w *Watch) members() asm.Instructions {
 	return join(asm.Mov.Reg(asm.R6, asm.R1),
 		w.PIDs.currentNumber(true, "admit"), asm.StoreMem(asm.RFP, stackProcess, asm.R0, asm.Word),
-		w.lookup(stackProcess), asm.JNE.Imm(asm.R0, 0, "admitted"),
+		mapArgs(w.Set, stackProcess), asm.FnMapLookupElem.Call(), asm.JNE.Imm(asm.R0, 0, "admitted"),
 		asm.Mov.Imm(asm.R0, 0), asm.Return(),
 		asm.Mov.Reg(asm.R1, asm.R6).WithSymbol("admitted"),
 	)
@@ -121,7 +113,7 @@ func (w *Watch) forked() asm.Instructions {
 		asm.StoreMem(asm.RFP, stackChild, asm.R0, asm.Word),
 		asm.LoadMem(asm.R1, asm.RFP, stackProcess, asm.Word), asm.JEq.Reg(asm.R0, asm.R1, "out"),
 		asm.StoreImm(asm.RFP, stackTask, 0, asm.Word),
-		asm.LoadMapPtr(asm.R1, w.Set), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackChild),
+		mapArgs(w.Set, stackChild),
 		asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, stackTask), asm.Mov.Imm(asm.R4, 0),
 		asm.FnMapUpdateElem.Call(),
 		asm.Mov.Imm(asm.R8, int32(Forked)), asm.JEq.Imm(asm.R0, 0, "tell"), asm.Mov.Imm(asm.R8, int32(Full)),
@@ -150,10 +142,8 @@ func (w *Watch) ended() asm.Instructions {
 		asm.FnGetCurrentTask.Call(), asm.StoreMem(asm.RFP, stackTask, asm.R0, asm.DWord),
 		step(stackTask, k.taskSignal), readKernel(stackNumber, stackTask, k.signalLive, 4),
 		asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word), asm.JNE.Imm(asm.R0, 0, "out"),
-		asm.LoadMapPtr(asm.R1, w.Set), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackProcess),
-		asm.FnMapDeleteElem.Call(),
-		asm.LoadMapPtr(asm.R1, w.Paused), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackProcess),
-		asm.FnMapDeleteElem.Call(),
+		mapArgs(w.Set, stackProcess), asm.FnMapDeleteElem.Call(),
+		mapArgs(w.Paused, stackProcess), asm.FnMapDeleteElem.Call(),
 		asm.Mov.Imm(asm.R8, int32(Ended)),
 		w.reserve("tell", stackProcess), w.submit(),
 	)
@@ -182,7 +172,7 @@ func (w *Watch) pause() asm.Instructions {
 	const sigstop = 19 // include/uapi/asm-generic/signal.h
 	return join(w.PIDs.Types.ofShell("submit", "stop"),
 		asm.StoreImm(asm.RFP, stackTask, 0, asm.Word).WithSymbol("stop"),
-		asm.LoadMapPtr(asm.R1, w.Paused), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, stackProcess),
+		mapArgs(w.Paused, stackProcess),
 		asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, stackTask), asm.Mov.Imm(asm.R4, 0),
 		asm.FnMapUpdateElem.Call(), asm.JNE.Imm(asm.R0, 0, "submit"),
 		asm.Mov.Imm(asm.R1, sigstop), asm.FnSendSignal.Call(), asm.JNE.Imm(asm.R0, 0, "submit"),
