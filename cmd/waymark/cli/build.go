@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/simplesource"
 )
 
@@ -30,7 +31,7 @@ const buildExample = `  waymark build ./cmd/server                         ./ser
   waymark build --optimize ./cmd/server              and sites that read no memory
   waymark build -race -tags prod -ldflags=-s -o app .`
 
-func newBuildCommand(env *Env) *cobra.Command {
+func newBuildCommand(env *term.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:                "build [--optimize] [-o OUTPUT] [go build flags] [package or files]",
 		Short:              "go build, with markers that every tracer sees",
@@ -50,7 +51,7 @@ func newBuildCommand(env *Env) *cobra.Command {
 	}
 }
 
-func runBuild(ctx context.Context, env *Env, line *buildLine) error {
+func runBuild(ctx context.Context, env *term.Env, line *buildLine) error {
 	if line.out == os.DevNull {
 		return goRun(ctx, env, line.build(line.out)) // nothing is left to be linked
 	}
@@ -77,7 +78,7 @@ func runBuild(ctx context.Context, env *Env, line *buildLine) error {
 		return err
 	}
 	if len(built) > 1 && line.out == "" {
-		return withHint(fmt.Errorf("%d programs were built, and -o names no directory for them", len(built)), "waymark build -o bin/ …")
+		return term.WithHint(fmt.Errorf("%d programs were built, and -o names no directory for them", len(built)), "waymark build -o bin/ …")
 	}
 	if line.link.Overlay, err = line.replaced(); err != nil {
 		return err
@@ -94,7 +95,7 @@ func runBuild(ctx context.Context, env *Env, line *buildLine) error {
 
 // linkBuilt links a program that go build has written, and gives it its name. A header for a
 // library gets its name only.
-func (l *buildLine) linkBuilt(ctx context.Context, env *Env, built, final string) error {
+func (l *buildLine) linkBuilt(ctx context.Context, env *term.Env, built, final string) error {
 	if filepath.Ext(final) == ".h" {
 		return os.Rename(built, final)
 	}
@@ -108,7 +109,7 @@ func (l *buildLine) linkBuilt(ctx context.Context, env *Env, built, final string
 		// The temporary name would mean nothing to the reader.
 		return fmt.Errorf("linking %s: %w", final, unwrapOnce(err))
 	}
-	return env.printReport(env.Stderr, report, final, false)
+	return printReport(env, env.Stderr, report, final, false)
 }
 
 // usesSimple reports whether a program was built with package simple. The package leaves no trace
@@ -137,7 +138,7 @@ func unwrapOnce(err error) error {
 }
 
 // goRun runs the go command, which prints its own errors.
-func goRun(ctx context.Context, env *Env, args []string) error {
+func goRun(ctx context.Context, env *term.Env, args []string) error {
 	cmd := goCommand(ctx, args)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
 	return goResult(ctx, cmd.Run())
@@ -158,9 +159,9 @@ func goResult(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &exit):
-		return statusFailure(statusError)
+		return term.StatusFailure(statusError)
 	case errors.Is(err, exec.ErrNotFound):
-		return withHint(errors.New("the go command is not in PATH"), "https://go.dev/dl has it; waymark link takes a program that was built elsewhere")
+		return term.WithHint(errors.New("the go command is not in PATH"), "https://go.dev/dl has it; waymark link takes a program that was built elsewhere")
 	}
 	return fmt.Errorf("running go: %w", err)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/link"
 )
 
@@ -88,7 +89,7 @@ func (l *buildLine) takeValue(name string) (string, error) {
 	end := at + 1
 	if !joined {
 		if end == len(l.args) {
-			return "", usage("waymark build --help shows how", "%s needs a value", l.args[at])
+			return "", term.Usage("waymark build --help shows how", "%s needs a value", l.args[at])
 		}
 		value = l.args[end]
 		end++

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 )
 
 // Exit statuses.
@@ -61,10 +64,13 @@ Flags:
 {{- end}}
 `
 
+// Env is what a command has of the outside.
+type Env = term.Env
+
 // Main runs the waymark command with args, which lack the program's name, and returns its
 // exit status.
 func Main(ctx context.Context, args []string, env *Env) int {
-	ctx, stop := notifySignals(ctx, env)
+	ctx, stop := term.NotifySignals(ctx, env)
 	defer stop()
 	root := newRoot(env)
 	root.SetArgs(args)
@@ -72,10 +78,10 @@ func Main(ctx context.Context, args []string, env *Env) int {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
-	return env.report(err)
+	return exitStatus(env, err)
 }
 
-func newRoot(env *Env) *cobra.Command {
+func newRoot(env *term.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "waymark COMMAND",
 		Short:         "Static tracing for Go programs and everything else with SDT markers",
@@ -136,7 +142,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
 		hint = "did you mean " + strings.Join(s, " or ")
 	}
-	return &usageError{fmt.Errorf("unknown command %q", args[0]), hint}
+	return term.Usage(hint, "unknown command %q", args[0])
 }
 
 // newHelpCommand is cobra's, which takes any word for a topic.
@@ -151,7 +157,7 @@ func newHelpCommand() *cobra.Command {
 				err = fmt.Errorf("%s has no command %q", about.CommandPath(), rest[0])
 			}
 			if err != nil {
-				return &usageError{err, "waymark --help shows the commands"}
+				return term.Usage("waymark --help shows the commands", "%w", err)
 			}
 			if about == cmd.Root() {
 				if err := knownCommand(about, args); err != nil {
@@ -166,7 +172,7 @@ func newHelpCommand() *cobra.Command {
 // knownShell refuses shells that there is no completion for.
 func knownShell(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage("there is bash, fish, powershell and zsh", "no completions for %q", args[0])
+		return term.Usage("there is bash, fish, powershell and zsh", "no completions for %q", args[0])
 	}
 	return cmd.Help()
 }
@@ -187,43 +193,24 @@ func flagError(cmd *cobra.Command, err error) error {
 	if before, after, ok := strings.Cut(text, ": time: "); ok {
 		text, hint = before+": "+after, "a duration has a unit, such as 500ms, 1s or 2m"
 	}
-	return &usageError{errors.New(text), hint}
+	return term.Usage(hint, "%s", text)
 }
 
-// usageError is a command line that makes no sense.
-type usageError struct {
-	err  error
-	hint string
-}
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usage(hint, format string, args ...any) error {
-	return &usageError{fmt.Errorf(format, args...), hint}
-}
-
-// statusFailure ends waymark with the status of a command it ran, which said itself what
-// was wrong.
-type statusFailure int
-
-func (s statusFailure) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
-
-// report prints err and returns the exit status for it.
-func (e *Env) report(err error) int {
-	var status statusFailure
-	var wrong *usageError
+// exitStatus prints err and returns the exit status for it.
+func exitStatus(e *term.Env, err error) int {
+	var status term.StatusFailure
+	var hinted *term.Hinted
 	switch {
-	case err == nil, isBrokenPipe(err):
+	case err == nil, term.IsBrokenPipe(err):
 		return statusOK
 	case errors.As(err, &status):
 		return int(status)
 	case errors.Is(err, context.Canceled):
-		return statusInterrupted
-	case errors.As(err, &wrong), errors.Is(err, path.ErrBadPattern):
-		e.printError(err)
+		return term.StatusInterrupted
+	case errors.As(err, &hinted) && hinted.Usage, errors.Is(err, path.ErrBadPattern):
+		explain.Print(e, err)
 		return statusUsage
 	}
-	e.printError(err)
+	explain.Print(e, err)
 	return statusError
 }

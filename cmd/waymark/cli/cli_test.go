@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 	tracer.GuardMain()
 	testscript.Main(m, map[string]func(){
 		"waymark": func() {
-			os.Exit(Main(context.Background(), os.Args[1:], &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+			os.Exit(Main(context.Background(), os.Args[1:], &term.Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
 		},
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -19,12 +20,12 @@ func functionOf(f *tracer.File, address uint64) string {
 
 // codeText returns where code marks: "main.handle (main.go:12) at 0x4a0f20".
 func codeText(c tracer.CodeSite) string {
-	s := label(c.Function)
+	s := term.Label(c.Function)
 	if c.Function == "" {
 		s = "an unknown function"
 	}
 	if c.File != "" {
-		s += fmt.Sprintf(" (%s:%d)", label(c.File), c.Line)
+		s += fmt.Sprintf(" (%s:%d)", term.Label(c.File), c.Line)
 	}
 	s = fmt.Sprintf("%s at %#x", s, c.Address)
 	if c.Optimized {
@@ -40,7 +41,7 @@ func schemaFields(m *schema.Marker) string {
 	}
 	words := make([]string, len(m.Fields))
 	for i, f := range m.Fields {
-		words[i] = label(f.Name) + " " + label(f.Type)
+		words[i] = term.Label(f.Name) + " " + term.Label(f.Type)
 	}
 	if len(words) == 0 {
 		return "-"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -59,7 +60,7 @@ func completePIDs(cmd *cobra.Command) {
 		for _, pid := range pids {
 			if s := strconv.Itoa(pid); strings.HasPrefix(s, prefix) {
 				comm, _ := procfs.Comm(pid)
-				some = append(some, s+"\t"+printable(comm))
+				some = append(some, s+"\t"+term.Printable(comm))
 			}
 		}
 		return some, cobra.ShellCompDirectiveNoFileComp
@@ -90,7 +91,7 @@ func completionMarkers(ctx context.Context, pids []int, args []string) []*tracer
 func startingWith(names []string, prefix string) []string {
 	var some []string
 	for _, name := range names {
-		if strings.HasPrefix(name, prefix) && printable(name) == name && !slices.Contains(some, name) {
+		if strings.HasPrefix(name, prefix) && term.Printable(name) == name && !slices.Contains(some, name) {
 			some = append(some, name)
 		}
 	}

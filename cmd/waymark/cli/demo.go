@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -31,18 +32,18 @@ const (
 // demoLoad is a load of some four seconds.
 var demoLoad = []string{"-load", "8000", "-clients", "8", "-pause", "2ms"}
 
-func newDemoCommand(env *Env) *cobra.Command {
+func newDemoCommand(env *term.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "demo",
 		Short:   "Show what waymark does, on a real web server",
 		Long:    demoLong,
 		Example: "  go run ./cmd/waymark demo        in a clone of waymark",
 		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return env.demo(cmd.Context()) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), env) },
 	}
 }
 
-func (e *Env) demo(ctx context.Context) error {
+func runDemo(ctx context.Context, e *term.Env) error {
 	dir, err := os.MkdirTemp("", "waymark-demo")
 	if err != nil {
 		return err
@@ -50,63 +51,63 @@ func (e *Env) demo(ctx context.Context) error {
 	defer os.RemoveAll(dir)
 	server := filepath.Join(dir, "server")
 
-	e.step("go build -o server ./examples/httpserver", "a web server with five markers")
-	if err := e.buildDemo(ctx, server); err != nil {
+	step(e, "go build -o server ./examples/httpserver", "a web server with five markers")
+	if err := buildDemo(ctx, e, server); err != nil {
 		return err
 	}
 	report, linkErr := link.File(server, "")
 	if linkErr == nil {
-		e.step("waymark link server", "gives every marker an address and an SDT note")
+		step(e, "waymark link server", "gives every marker an address and an SDT note")
 		report.Warnings = nil // of the example's code, about which its user can do nothing
-		if err := e.printReport(e.Stdout, report, server, false); err != nil {
+		if err := printReport(e, e.Stdout, report, server, false); err != nil {
 			return err
 		}
-		if err := e.demoList(ctx, server); err != nil {
+		if err := demoList(ctx, e, server); err != nil {
 			return err
 		}
 	} else if !errors.Is(linkErr, link.ErrNotELF) {
 		return linkErr
 	}
-	err = e.demoEngine(ctx, server, tracer.EngineKernel)
+	err = demoEngine(ctx, e, server, tracer.EngineKernel)
 	var denied *tracer.PermissionError
 	if errors.As(err, &denied) || errors.Is(err, tracer.ErrNotSupported) {
-		e.message("the kernel engine cannot be used here: %v", err)
+		e.Message("the kernel engine cannot be used here: %v", err)
 		if denied != nil && denied.Hint != "" {
-			e.hint("%s", denied.Hint)
+			e.Hint("%s", denied.Hint)
 		}
-		e.message("the agent inside the server looks instead")
-		err = e.demoEngine(ctx, server, tracer.EngineAgent)
+		e.Message("the agent inside the server looks instead")
+		err = demoEngine(ctx, e, server, tracer.EngineAgent)
 	}
 	if errors.Is(err, tracer.ErrNotSupported) {
-		e.message("agents are on Linux: probes inside the server look instead")
-		return e.demoInProcess(ctx, server)
+		e.Message("agents are on Linux: probes inside the server look instead")
+		return demoInProcess(ctx, e, server)
 	}
 	return err
 }
 
 // step shows the command that a user would type.
-func (e *Env) step(command, what string) {
-	st := styleFor(e.Stdout)
-	fmt.Fprintf(e.Stdout, "\n%s  %s\n", st.bold("$ "+command), st.dim("# "+what))
+func step(e *term.Env, command, what string) {
+	st := term.StyleFor(e.Stdout)
+	fmt.Fprintf(e.Stdout, "\n%s  %s\n", st.Bold("$ "+command), st.Dim("# "+what))
 }
 
 // buildDemo builds the example from the module that the current directory is in.
-func (e *Env) buildDemo(ctx context.Context, out string) error {
-	done := e.progress("building the example server, which the first time takes a while")
+func buildDemo(ctx context.Context, e *term.Env, out string) error {
+	done := e.Progress("building the example server, which the first time takes a while")
 	defer done()
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, demoProgram)
 	text, err := cmd.CombinedOutput()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return withHint(errors.New("the demo builds its example, and there is no go command"), "install Go from https://go.dev/dl")
+		return term.WithHint(errors.New("the demo builds its example, and there is no go command"), "install Go from https://go.dev/dl")
 	case err != nil:
-		return withHint(fmt.Errorf("building the example server: %w\n%s", err, bytes.TrimSpace(text)),
+		return term.WithHint(fmt.Errorf("building the example server: %w\n%s", err, bytes.TrimSpace(text)),
 			"run the demo in a clone of waymark, or in a module that requires %s", modulePath)
 	}
 	return nil
 }
 
-func (e *Env) demoList(ctx context.Context, server string) error {
+func demoList(ctx context.Context, e *term.Env, server string) error {
 	markers, err := tracer.Find(ctx, tracer.Target{Path: server})
 	if err != nil {
 		if errors.Is(err, tracer.ErrNotSupported) {
@@ -114,12 +115,8 @@ func (e *Env) demoList(ctx context.Context, server string) error {
 		}
 		return err
 	}
-	e.step("waymark list server", "perf list, bpftrace -l and gdb's info probes show them too")
-	out, err := e.openOutput("", false)
-	if err != nil {
-		return err
-	}
-	width, _, _ := screenSize(out.to)
-	err = (&listTable{out: out, style: styleFor(out.to), width: width}).print([]group{{markers: markers}})
-	return errors.Join(err, out.Close())
+	step(e, "waymark list server", "perf list, bpftrace -l and gdb's info probes show them too")
+	return e.WithOutput("", func(out *term.Output) error {
+		return (&listTable{out: out, width: out.Width()}).print([]group{{markers: markers}})
+	})
 }

@@ -9,11 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
 // demoEngine runs the server under its load with an engine attached.
-func (e *Env) demoEngine(ctx context.Context, server string, engine tracer.Engine) error {
+func demoEngine(ctx context.Context, e *term.Env, server string, engine tracer.Engine) error {
 	var stdout lockedBuffer
 	c, err := tracer.Start(context.WithoutCancel(ctx), append([]string{server}, demoLoad...), &tracer.StartOptions{
 		Stdout: &stdout, Stderr: e.Stderr, Agent: engine == tracer.EngineAgent,
@@ -57,7 +58,7 @@ func (e *Env) demoEngine(ctx context.Context, server string, engine tracer.Engin
 		return err
 	}
 
-	e.step("waymark stat -p "+fmt.Sprint(c.PID()), "live; the server sends itself requests")
+	step(e, "waymark stat -p "+fmt.Sprint(c.PID()), "live; the server sends itself requests")
 	view, err := newDemoView(e, markers)
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func (e *Env) demoEngine(ctx context.Context, server string, engine tracer.Engin
 	if err != nil {
 		return err
 	}
-	e.step("waymark latency -p "+fmt.Sprint(c.PID())+" "+strings.Join(demoPair, " "), "joined by goroutine")
+	step(e, "waymark latency -p "+fmt.Sprint(c.PID())+" "+strings.Join(demoPair, " "), "joined by goroutine")
 	if err := view.latencies(latencies); err != nil {
 		return err
 	}

@@ -8,12 +8,13 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
 // demoInProcess runs the server with probes of its own, which print what they see.
-func (e *Env) demoInProcess(ctx context.Context, server string) error {
-	e.step("./server -watch 500ms", "functions that the server connects to its own markers")
+func demoInProcess(ctx context.Context, e *term.Env, server string) error {
+	step(e, "./server -watch 500ms", "functions that the server connects to its own markers")
 	cmd := exec.CommandContext(ctx, server, append([]string{"-watch", "500ms"}, demoLoad...)...)
 	view, err := newDemoView(e, nil)
 	if err != nil {

@@ -7,14 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
 // demoView shows counts as waymark stat does: drawn in place on a terminal, once at the end
 // elsewhere.
 type demoView struct {
-	env   *Env
-	out   *output
+	env   *term.Env
+	out   *term.Output
 	stat  statView
 	begun time.Time
 	drawn time.Duration // when it was drawn last, since begun
@@ -23,14 +24,14 @@ type demoView struct {
 }
 
 // newDemoView shows the markers in their order, or as they come when there are none yet.
-func newDemoView(e *Env, markers []*tracer.Marker) (*demoView, error) {
-	out, err := e.openOutput("", false)
+func newDemoView(e *term.Env, markers []*tracer.Marker) (*demoView, error) {
+	out, err := e.OpenOutput("", false)
 	if err != nil {
 		return nil, err
 	}
 	v := &demoView{env: e, out: out, begun: time.Now(), index: map[string]int{}}
-	plain := statPlain{out: out, style: styleFor(out.to)}
-	if v.stat = &plain; isScreen(out.to) {
+	plain := statPlain{out: out}
+	if v.stat = &plain; out.IsScreen() {
 		v.stat = newStatLive(out, plain)
 	}
 	for _, m := range markers {
@@ -74,7 +75,7 @@ func (v *demoView) draw(last bool) error {
 		v.rows[i].delta = 0
 	}
 	if err == nil {
-		err = v.out.flush() // what follows is not written through it
+		err = v.out.Flush() // what follows is not written through it
 	}
 	return err
 }
@@ -82,7 +83,7 @@ func (v *demoView) draw(last bool) error {
 // clear takes back what was drawn.
 func (v *demoView) clear() error {
 	if live, ok := v.stat.(*statLive); ok {
-		return live.clear()
+		return live.Clear()
 	}
 	return nil
 }
@@ -90,10 +91,10 @@ func (v *demoView) clear() error {
 // latencies shows how long requests took, as waymark latency does.
 func (v *demoView) latencies(l *tracer.Latencies) error {
 	title := func() string { return strings.Join(demoPair, " → ") + ", by goroutine" }
-	view := latencyPlain{out: v.out, style: styleFor(v.out.to), title: title}
+	view := latencyPlain{out: v.out, title: title}
 	err := view.final(&latencySample{at: time.Now(), elapsed: time.Since(v.begun), all: l}, byCommand)
 	if err == nil {
-		err = v.out.flush()
+		err = v.out.Flush()
 	}
 	return err
 }
@@ -113,7 +114,7 @@ func (v *demoView) verdict(output []byte, who string) error {
 		}
 	}
 	fmt.Fprintf(v.env.Stdout, "\n%s counted %d hits of %s in %.1f s, exactly as many as the server itself.\n",
-		who, total, plural(len(v.rows), "marker"), time.Since(v.begun).Seconds())
+		who, total, term.Plural(len(v.rows), "marker"), time.Since(v.begun).Seconds())
 	return nil
 }
 
@@ -127,5 +128,5 @@ func demoSummary(output []byte) (map[string]uint64, error) {
 			return s.Markers, nil
 		}
 	}
-	return nil, fmt.Errorf("the example server printed no summary: %q", clip(printable(string(output)), 200))
+	return nil, fmt.Errorf("the example server printed no summary: %q", term.Clip(term.Printable(string(output)), 200))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -33,7 +34,7 @@ type doctorOptions struct {
 	repair, yes, json bool
 }
 
-func newDoctorCommand(env *Env) *cobra.Command {
+func newDoctorCommand(env *term.Env) *cobra.Command {
 	var o doctorOptions
 	cmd := &cobra.Command{
 		Use:     "doctor [-p PID | FILE] [--repair [--yes]] [--json]",
@@ -47,11 +48,11 @@ func newDoctorCommand(env *Env) *cobra.Command {
 			}
 			switch {
 			case given && len(args) > 0 || len(args) > 1:
-				return usage("give -p PID, or one FILE, or neither", "doctor looks at one target")
+				return term.Usage("give -p PID, or one FILE, or neither", "doctor looks at one target")
 			case len(args) == 1:
 				o.file = args[0]
 			case !given && (o.repair || o.yes):
-				return usage("give -p PID or FILE", "nothing says where to repair")
+				return term.Usage("give -p PID or FILE", "nothing says where to repair")
 			}
 			return runDoctor(cmd.Context(), env, &o)
 		},
@@ -64,8 +65,8 @@ func newDoctorCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
-func runDoctor(ctx context.Context, env *Env, o *doctorOptions) error {
-	d := &doctor{env: env, o: o, style: styleFor(env.Stdout)}
+func runDoctor(ctx context.Context, env *term.Env, o *doctorOptions) error {
+	d := &doctor{env: env, o: o, style: term.StyleFor(env.Stdout)}
 	d.system()
 	switch {
 	case o.pid != 0:
@@ -83,7 +84,7 @@ func runDoctor(ctx context.Context, env *Env, o *doctorOptions) error {
 		return err
 	}
 	if d.failed {
-		return statusFailure(statusError) // the lines have said why
+		return term.StatusFailure(statusError) // the lines have said why
 	}
 	return nil
 }

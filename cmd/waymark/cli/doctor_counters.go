@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
 // doctor prints checks, and keeps what came of them.
 type doctor struct {
-	env    *Env
+	env    *term.Env
 	o      *doctorOptions
-	style  style
+	style  term.Style
 	leaked []tracer.CounterState
 	failed bool  // some check did
 	err    error // of printing, the first
@@ -52,13 +54,13 @@ func (d *doctor) print(c tracer.Check, object *jsonCheck) {
 		d.err = writeJSON(d.env.Stdout, object)
 		return
 	}
-	status := pad(c.Status.String(), len("fail"))
+	status := term.Pad(c.Status.String(), len("fail"))
 	if c.Status != tracer.StatusOK {
-		status = d.style.bold(status)
+		status = d.style.Bold(status)
 	}
-	line := status + "  " + pad(c.Name, widestCheck) + "  " + printable(strings.ReplaceAll(c.Reason, "\n", "; "))
+	line := status + "  " + term.Pad(c.Name, widestCheck) + "  " + term.Printable(strings.ReplaceAll(c.Reason, "\n", "; "))
 	if c.Hint != "" {
-		line += d.style.dim("  (" + printable(c.Hint) + ")")
+		line += d.style.Dim("  (" + term.Printable(c.Hint) + ")")
 	}
 	_, d.err = fmt.Fprintln(d.env.Stdout, line)
 }
@@ -68,7 +70,7 @@ func (d *doctor) print(c tracer.Check, object *jsonCheck) {
 func (d *doctor) counters(pid int, markers []*tracer.Marker) {
 	counters, err := tracer.Counters(pid, markers)
 	if err != nil {
-		text, hint := explain(err)
+		text, hint := explain.Error(err)
 		d.say(pid, tracer.Check{Name: "counters", Status: tracer.StatusWarn, Reason: text, Hint: hint})
 		return
 	}
@@ -85,7 +87,7 @@ func (d *doctor) counters(pid int, markers []*tracer.Marker) {
 			d.print(counterCheck(&c), &jsonCheck{PID: pid, jsonCounter: &jsonCounter{c.Markers, c.Address, c.Value, c.Initial}})
 		}
 	}
-	sum := tracer.Check{Name: "counters", Reason: fmt.Sprintf("%s in process %d: %d raised, %d left behind", plural(len(counters), "counter"), pid, raised, leaked)}
+	sum := tracer.Check{Name: "counters", Reason: fmt.Sprintf("%s in process %d: %d raised, %d left behind", term.Plural(len(counters), "counter"), pid, raised, leaked)}
 	if leaked > 0 {
 		sum.Status = tracer.StatusWarn
 		if !d.o.repair {
@@ -97,7 +99,7 @@ func (d *doctor) counters(pid int, markers []*tracer.Marker) {
 
 func counterCheck(c *tracer.CounterState) tracer.Check {
 	check := tracer.Check{Name: "counter"}
-	why := fmt.Sprintf("%s traced", plural(c.Attached, "site"))
+	why := fmt.Sprintf("%s traced", term.Plural(c.Attached, "site"))
 	switch {
 	case c.Leaked:
 		check.Status, why = tracer.StatusWarn, "left by a tracer that died"
@@ -108,7 +110,7 @@ func counterCheck(c *tracer.CounterState) tracer.Check {
 	case c.Attached == 0:
 		why = "a tracer comes or goes"
 	}
-	check.Reason = fmt.Sprintf("%s at %#x is %d: %s", label(strings.Join(c.Markers, ", ")), c.Address, c.Value, why)
+	check.Reason = fmt.Sprintf("%s at %#x is %d: %s", term.Label(strings.Join(c.Markers, ", ")), c.Address, c.Value, why)
 	return check
 }
 
@@ -118,10 +120,10 @@ func (d *doctor) repair() error {
 		return nil
 	}
 	if !d.o.yes {
-		fmt.Fprintf(d.env.Stderr, "waymark: give %s the value of the file back? [y/N] ", plural(len(d.leaked), "counter"))
+		fmt.Fprintf(d.env.Stderr, "waymark: give %s the value of the file back? [y/N] ", term.Plural(len(d.leaked), "counter"))
 		answer, _ := bufio.NewReader(d.env.Stdin).ReadString('\n')
 		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-			return withHint(errors.New("nothing was repaired"), "answer y, or give --yes")
+			return term.WithHint(errors.New("nothing was repaired"), "answer y, or give --yes")
 		}
 	}
 	var failed []error
@@ -131,7 +133,7 @@ func (d *doctor) repair() error {
 			failed = append(failed, err)
 			continue
 		}
-		d.say(c.PID, tracer.Check{Name: "repaired", Reason: fmt.Sprintf("%s: %d is %d again", label(strings.Join(c.Markers, ", ")), c.Value, c.Initial)})
+		d.say(c.PID, tracer.Check{Name: "repaired", Reason: fmt.Sprintf("%s: %d is %d again", term.Label(strings.Join(c.Markers, ", ")), c.Value, c.Initial)})
 	}
 	return errors.Join(append(failed, d.err)...)
 }

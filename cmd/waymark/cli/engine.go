@@ -18,6 +18,7 @@ const (
 )
 
 func (f *engineFlag) Type() string { return "ENGINE" }
+
 func (f *engineFlag) String() string {
 	if *f == "" {
 		return string(engineAuto)
@@ -79,6 +80,3 @@ func (s *session) orAgent(ctx context.Context, sel *selection, all []*tracer.Mar
 	s.target, s.later = target, nil
 	return of
 }
-
-// agentHint says how a program gets an agent.
-const agentHint = "a Go program has one that imports github.com/waymark-trace/waymark/agent/auto, unless WAYMARK_AGENT=0 is in its environment"

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -47,7 +49,7 @@ func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*selection, e
 	if err == nil {
 		sel.engine = f.engine
 		if f.engine == engineAgent && sel.target.Path != "" {
-			err = usage("give its processes: -p PID or several, or -- COMMAND", "an agent is that of a process, and %s is a FILE", sel.target.Path)
+			err = term.Usage("give its processes: -p PID or several, or -- COMMAND", "an agent is that of a process, and %s is a FILE", sel.target.Path)
 		}
 	}
 	if err == nil && len(f.vars) == 0 { // which has variables that are no fields
@@ -58,11 +60,11 @@ func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*selection, e
 
 func (f *watchFlags) check() error {
 	if f.duration < 0 {
-		return usage("such as -d 10s", "-d %v is not a duration to wait for", f.duration)
+		return term.Usage("such as -d 10s", "-d %v is not a duration to wait for", f.duration)
 	}
 	if err := tracer.CheckWhere(f.where); err != nil {
-		text, hint := explain(err)
-		return usage(hint, "%s", text)
+		text, hint := explain.Error(err)
+		return term.Usage(hint, "%s", text)
 	}
 	return nil
 }
@@ -71,6 +73,7 @@ func (f *watchFlags) check() error {
 type byteSize int
 
 func (s *byteSize) Type() string { return "SIZE" }
+
 func (s *byteSize) String() string {
 	if *s == 0 {
 		return "" // so that the help shows no default
@@ -117,12 +120,12 @@ func (f *intervalFlags) check(cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	if flags.Changed("print") {
 		if flags.Changed("interval") {
-			return usage("-I prints every interval, -i shows them in place", "-i and -I are two intervals")
+			return term.Usage("-I prints every interval, -i shows them in place", "-i and -I are two intervals")
 		}
 		f.interval = time.Duration(f.print)
 	}
 	if f.interval < minInterval {
-		return usage("such as -i 1s or -I 1000", "an interval of %v is shorter than %v", f.interval, minInterval)
+		return term.Usage("such as -i 1s or -I 1000", "an interval of %v is shorter than %v", f.interval, minInterval)
 	}
 	return nil
 }
@@ -131,6 +134,7 @@ func (f *intervalFlags) check(cmd *cobra.Command) error {
 type milliseconds time.Duration
 
 func (m *milliseconds) Type() string { return "MS" }
+
 func (m *milliseconds) String() string {
 	if *m == 0 {
 		return "" // so that the help shows no default

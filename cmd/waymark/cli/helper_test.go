@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations in testdata")
@@ -31,10 +33,10 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 // bufferOutput returns an output into a buffer, and what ends it and returns what was written.
-func bufferOutput(t *testing.T) (*output, func() []byte) {
+func bufferOutput(t *testing.T) (*term.Output, func() []byte) {
 	t.Helper()
 	var b bytes.Buffer
-	out, err := (&Env{Stdout: &b}).openOutput("", false)
+	out, err := (&term.Env{Stdout: &b}).OpenOutput("", false)
 	if err != nil {
 		t.Fatal(err)
 	}

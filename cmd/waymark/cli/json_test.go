@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer"
@@ -142,7 +143,7 @@ func checkHarmless(t *testing.T, got []byte) {
 		if !json.Valid(line) {
 			t.Errorf("not JSON: %s", line)
 		}
-		if s := string(bytes.TrimSuffix(line, []byte("\n"))); printable(s) != s {
+		if s := string(bytes.TrimSuffix(line, []byte("\n"))); term.Printable(s) != s {
 			t.Errorf("not harmless: %q", s)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -43,19 +44,19 @@ func histogramLines(h *tracer.Histogram, room, width int) []string {
 	for i := low; i <= high; i += step {
 		most = max(most, sum(i))
 	}
-	t := table{right: []bool{true, true, false}}
+	t := term.Table{Right: []bool{true, true, false}}
 	for i := low; i <= high; i += step {
-		t.add(fmt.Sprintf("%v – %v", short(1<<i), short(1<<min(i+step, 62))), fmt.Sprint(sum(i)), "")
+		t.Add(fmt.Sprintf("%v – %v", short(1<<i), short(1<<min(i+step, 62))), fmt.Sprint(sum(i)), "")
 	}
 	longest := histogramWidth
-	if w := t.widths(); width > 0 {
+	if w := t.Widths(); width > 0 {
 		longest = max(1, min(longest, width-w[0]-w[1]-4))
 	}
-	for i := range t.rows {
+	for i := range t.Rows {
 		n := float64(sum(low + i*step))
-		t.rows[i][2] = strings.Repeat("█", int((n*float64(longest)+float64(most)-1)/float64(most)))
+		t.Rows[i][2] = strings.Repeat("█", int((n*float64(longest)+float64(most)-1)/float64(most)))
 	}
-	return t.lines()
+	return t.Lines()
 }
 
 // percentiles are those that people look at.
@@ -63,7 +64,7 @@ var percentiles = []float64{50, 90, 99, 99.9}
 
 // percentileParts says what the histogram cannot show.
 func percentileParts(h *tracer.Histogram) []string {
-	parts := []string{plural(h.Count(), "pair")}
+	parts := []string{term.Plural(h.Count(), "pair")}
 	for _, p := range percentiles {
 		parts = append(parts, fmt.Sprintf("p%g %v", p, short(h.Percentile(p))))
 	}

@@ -7,8 +7,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
+
+// namedText says how many names there are, where it is not as many as there must be.
+func namedText(n int) string {
+	switch n {
+	case 0:
+		return "none is named"
+	case 1:
+		return "only one is named"
+	}
+	return fmt.Sprintf("%d are named", n)
+}
 
 const latencyLong = `Measure the time from hits of one marker to hits of another.
 
@@ -43,7 +55,7 @@ type latencyOptions struct {
 	count uint64
 }
 
-func newLatencyCommand(env *Env) *cobra.Command {
+func newLatencyCommand(env *term.Env) *cobra.Command {
 	var o latencyOptions
 	cmd := &cobra.Command{
 		Use:     "latency [FLAGS] {-p PID | FILE} BEGIN END\n  waymark latency [FLAGS] BEGIN END -- COMMAND [ARG...]",
@@ -63,7 +75,7 @@ func newLatencyCommand(env *Env) *cobra.Command {
 			}
 			sel.where = "" // it is about BEGIN alone, and chooses nothing
 			l := &latencyRun{o: &o, patterns: sel.patterns}
-			return env.watch(cmd.Context(), &o.watchFlags, sel, watching{l.attach, l.show})
+			return runWatching(cmd.Context(), env, &o.watchFlags, sel, watching{l.attach, l.show})
 		},
 	}
 	o.watchFlags.add(cmd)
@@ -77,11 +89,11 @@ func newLatencyCommand(env *Env) *cobra.Command {
 
 func (o *latencyOptions) check(cmd *cobra.Command, sel *selection) error {
 	if n := len(sel.patterns); n != 2 {
-		return usage("such as waymark latency -p 1234 http:request_start http:request_end",
+		return term.Usage("such as waymark latency -p 1234 http:request_start http:request_end",
 			"latency is from one marker to another, and %s", namedText(n))
 	}
 	if cmd.Flags().Changed("count") && o.count == 0 {
-		return usage("without -n there is no limit", "-n 0 asks for no pair at all")
+		return term.Usage("without -n there is no limit", "-n 0 asks for no pair at all")
 	}
 	if err := o.intervalFlags.check(cmd); err != nil {
 		return err
@@ -104,7 +116,7 @@ func (l *latencyRun) attach(s *session) (_ attached, err error) {
 		later := *s.later
 		later.Choose = func(m *tracer.Marker) bool {
 			if matches(m, begin) && matches(m, end) {
-				s.env.warning("%s in %s would begin and end pairs at once, and does neither", label(m.FullName()), label(m.File.Path))
+				s.env.Warning("%s in %s would begin and end pairs at once, and does neither", term.Label(m.FullName()), term.Label(m.File.Path))
 				return false
 			}
 			return s.later.Choose(m)
@@ -113,7 +125,7 @@ func (l *latencyRun) attach(s *session) (_ attached, err error) {
 	}
 	begins := matching(s.markers, begin)
 	if both := matching(begins, end); len(both) > 0 {
-		return nil, withHint(fmt.Errorf("%s would begin and end pairs at once", label(both[0].FullName())), "name two markers, or give patterns that have none in common")
+		return nil, term.WithHint(fmt.Errorf("%s would begin and end pairs at once", term.Label(both[0].FullName())), "name two markers, or give patterns that have none in common")
 	}
 	if l.pairs, err = tracer.Latency(s.target, begins, matching(s.markers, end), o); err != nil {
 		return nil, err
@@ -121,7 +133,7 @@ func (l *latencyRun) attach(s *session) (_ attached, err error) {
 	return l.pairs, nil
 }
 
-func (l *latencyRun) show(s *session, out *output, ends <-chan end) (end, error) {
+func (l *latencyRun) show(s *session, out *term.Output, ends <-chan end) (end, error) {
 	if l.o.count > 0 {
 		ends = s.enough(ends, func() (bool, error) {
 			got, err := l.pairs.Read()

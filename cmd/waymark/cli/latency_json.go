@@ -3,13 +3,14 @@ package cli
 import (
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
 // latencyJSON prints an object for each interval, and one for all at the end.
 type latencyJSON struct {
-	out    *output
+	out    *term.Output
 	object func() jsonLatency // what is measured
 }
 
@@ -42,7 +43,7 @@ type jsonLatency struct {
 	End   end  `json:"end,omitempty"`
 }
 
-func newLatencyJSON(out *output, l *latencyRun) *latencyJSON {
+func newLatencyJSON(out *term.Output, l *latencyRun) *latencyJSON {
 	return &latencyJSON{out, func() jsonLatency {
 		from, to := l.pairs.Markers()
 		o := jsonLatency{From: names(markerPoints(from)), To: names(markerPoints(to))}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -24,15 +25,15 @@ type latencyView interface {
 	final(*latencySample, end) error
 }
 
-func (l *latencyRun) view(s *session, out *output) latencyView {
-	plain := latencyPlain{out, styleFor(out.to), l.title}
+func (l *latencyRun) view(s *session, out *term.Output) latencyView {
+	plain := latencyPlain{out, l.title}
 	switch {
 	case l.o.json:
 		return newLatencyJSON(out, l)
 	case l.o.print != 0:
 		return &latencyIntervals{plain: plain}
-	case s.command == nil && isScreen(out.to):
-		return &latencyLive{plain, newScreen(out)}
+	case s.command == nil && out.IsScreen():
+		return &latencyLive{plain, term.NewScreen(out)}
 	}
 	return &plain
 }
@@ -42,7 +43,7 @@ func (l *latencyRun) title() string {
 	from, to := l.pairs.Markers()
 	by, endBy := l.pairs.By()
 	if len(from)+len(to) == 0 {
-		return fmt.Sprintf("%s → %s", label(l.patterns[0]), label(l.patterns[1]))
+		return fmt.Sprintf("%s → %s", term.Label(l.patterns[0]), term.Label(l.patterns[1]))
 	}
 	if by == "tid" && l.o.by == "" {
 		by, endBy = "thread", "thread"
@@ -50,40 +51,37 @@ func (l *latencyRun) title() string {
 	if by != endBy {
 		by += " = " + endBy
 	}
-	return fmt.Sprintf("%s → %s, by %s", markerNames(markerPoints(from), l.patterns[0]), markerNames(markerPoints(to), l.patterns[1]), label(by))
+	return fmt.Sprintf("%s → %s, by %s", markerNames(markerPoints(from), l.patterns[0]), markerNames(markerPoints(to), l.patterns[1]), term.Label(by))
 }
 
 // markerNames returns the names of markers, the first few of them, or the pattern that none has matched.
 func markerNames(points []*event.Point, pattern string) string {
 	const most = 3
 	if len(points) == 0 {
-		return label(pattern)
+		return term.Label(pattern)
 	}
 	var names []string
 	for _, p := range points {
 		if len(names) == most {
 			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(points)-most)
 		}
-		names = append(names, label(p.FullName()))
+		names = append(names, term.Label(p.FullName()))
 	}
-	return list(names)
+	return term.List(names)
 }
 
 // latencyPlain prints the histogram at the end.
 type latencyPlain struct {
-	out   *output
-	style style
+	out   *term.Output
 	title func() string
 }
 
 func (*latencyPlain) interval(*latencySample) error { return nil }
 
-func (v *latencyPlain) final(s *latencySample, _ end) error { return v.print(v.lines(s, 0, 0)) }
-
-// print prints lines, the first of which is a heading.
-func (v *latencyPlain) print(lines []string) error {
-	lines[0] = v.style.bold(lines[0])
-	_, err := v.out.Write([]byte(strings.Join(lines, "\n") + "\n"))
+func (v *latencyPlain) final(s *latencySample, _ end) error {
+	lines := v.lines(s, 0, 0)
+	lines[0] = v.out.Style.Bold(lines[0])
+	_, err := fmt.Fprintln(v.out, strings.Join(lines, "\n"))
 	return err
 }
 
@@ -96,9 +94,9 @@ func (v *latencyPlain) lines(s *latencySample, width, height int) []string {
 		parts = percentileParts(h)
 	}
 	parts = append(parts, fmt.Sprintf("in %s, %s", seconds(s.elapsed), rateText(perSecond(h.Count(), s.elapsed))))
-	below := wrap(parts, width)
+	below := term.Wrap(parts, width)
 	if height > 0 && len(below) > height/3 {
-		below = wrap(parts, 0) // a stamp of a screen: rather cut off than without bars
+		below = term.Wrap(parts, 0) // a stamp of a screen: rather cut off than without bars
 	}
 	if rest := unpaired(s.all); rest != "" {
 		below = append(below, rest)
@@ -115,23 +113,23 @@ func (v *latencyPlain) lines(s *latencySample, width, height int) []string {
 func unpaired(l *tracer.Latencies) string {
 	var parts []string
 	if n := l.Begins - min(l.Count(), l.Begins); n > 0 {
-		part := plural(n, "begin") + " without an end"
+		part := term.Plural(n, "begin") + " without an end"
 		if l.Nested > 0 {
 			part += fmt.Sprintf(", %d of them because another came before it", l.Nested)
 		}
 		parts = append(parts, part)
 	}
 	if n := l.Ends - min(l.Count(), l.Ends); n > 0 {
-		parts = append(parts, plural(n, "end")+" without a begin")
+		parts = append(parts, term.Plural(n, "end")+" without a begin")
 	}
 	if l.Unread > 0 {
-		parts = append(parts, plural(l.Unread, "hit")+" whose key could not be read")
+		parts = append(parts, term.Plural(l.Unread, "hit")+" whose key could not be read")
 	}
 	if l.Lost > 0 {
-		parts = append(parts, plural(l.Lost, "event")+" lost")
+		parts = append(parts, term.Plural(l.Lost, "event")+" lost")
 	}
 	if l.Full > 0 {
-		parts = append(parts, plural(l.Full, "begin")+" that found no room")
+		parts = append(parts, term.Plural(l.Full, "begin")+" that found no room")
 	}
 	return strings.Join(parts, "; ")
 }
@@ -139,21 +137,21 @@ func unpaired(l *tracer.Latencies) string {
 // latencyLive redraws in place, then leaves the lines of latencyPlain there.
 type latencyLive struct {
 	latencyPlain
-	screen *screen
+	screen *term.Screen
 }
 
 func (v *latencyLive) interval(s *latencySample) error {
-	width, height := v.screen.size()
+	width, height := v.screen.Size()
 	lines := v.lines(s, width, height)
 	lines = append(lines, "Ctrl-C ends it")
 	for i := range lines {
-		lines[i] = clip(lines[i], width)
+		lines[i] = term.Clip(lines[i], width)
 	}
-	return v.screen.draw(lines)
+	return v.screen.Draw(lines)
 }
 
 func (v *latencyLive) final(s *latencySample, why end) error {
-	if err := v.screen.clear(); err != nil {
+	if err := v.screen.Clear(); err != nil {
 		return err
 	}
 	return v.latencyPlain.final(s, why)
@@ -166,12 +164,12 @@ type latencyIntervals struct {
 }
 
 func (v *latencyIntervals) interval(s *latencySample) error {
-	t := table{right: make([]bool, 9), least: []int{9, 7, 9, 7, 7, 7, 7, 7, 7}}
-	for i := range t.right {
-		t.right[i] = true
+	t := term.Table{Right: make([]bool, 9), Least: []int{9, 7, 9, 7, 7, 7, 7, 7, 7}}
+	for i := range t.Right {
+		t.Right[i] = true
 	}
 	if !v.begun {
-		t.add("TIME", "PAIRS", "RATE", "P50", "P90", "P99", "P99.9", "MAX", "MEAN")
+		t.Add("TIME", "PAIRS", "RATE", "P50", "P90", "P99", "P99.9", "MAX", "MEAN")
 	}
 	h := s.recent
 	cells := []string{fmt.Sprintf("%.3f s", s.elapsed.Seconds()), fmt.Sprint(h.Count()), rateText(perSecond(h.Count(), s.interval))}
@@ -181,13 +179,12 @@ func (v *latencyIntervals) interval(s *latencySample) error {
 		}
 		cells = append(cells, short(h.Max()).String(), short(h.Mean()).String())
 	}
-	t.add(cells...)
-	if v.begun {
-		_, err := fmt.Fprintln(v.plain.out, t.lines()[0])
-		return err
+	t.Add(cells...)
+	var heading func(string) string
+	if !v.begun {
+		v.begun, heading = true, v.plain.out.Style.Bold
 	}
-	v.begun = true
-	return v.plain.print(t.lines())
+	return t.Print(v.plain.out, heading)
 }
 
 // final prints the last interval, unless the session ended with one, and all of it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -64,9 +65,9 @@ func TestLatencyLive(t *testing.T) {
 	for d := time.Duration(1); d > 0; d *= 2 {
 		all = append(all, d)
 		out, written := bufferOutput(t)
-		v := &latencyLive{latencyPlain{out: out, title: func() string { return "a:b → a:c, by thread" }}, newScreen(out)}
+		v := &latencyLive{latencyPlain{out: out, title: func() string { return "a:b → a:c, by thread" }}, term.NewScreen(out)}
 		width, height := 20+len(all), 7+len(all)/3
-		v.screen.size = func() (int, int) { return width, height }
+		v.screen.Size = func() (int, int) { return width, height }
 		for range 2 {
 			if err := v.interval(latencySampleOf(all...)); err != nil {
 				t.Fatal(err)
@@ -88,8 +89,8 @@ func TestLatencyLive(t *testing.T) {
 // On a narrow screen bars are shorter and nothing is cut off.
 func TestLatencyNarrow(t *testing.T) {
 	out, written := bufferOutput(t)
-	v := &latencyLive{latencyPlain{out: out, title: func() string { return "a:b → a:c" }}, newScreen(out)}
-	v.screen.size = func() (int, int) { return 40, 24 }
+	v := &latencyLive{latencyPlain{out: out, title: func() string { return "a:b → a:c" }}, term.NewScreen(out)}
+	v.screen.Size = func() (int, int) { return 40, 24 }
 	if err := v.interval(latencySampleOf(1000, 1100, 2100, 2200)); err != nil {
 		t.Fatal(err)
 	}

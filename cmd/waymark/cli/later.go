@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -25,10 +27,10 @@ func (s *session) newLater(sel *selection) *tracer.Later {
 			case errors.As(err, &site):
 				_ = s.skips([]*tracer.SiteError{site}) // who prints finds out, too
 			case err != nil:
-				text, _ := explain(err)
-				s.env.warning("%s", text)
+				text, _ := explain.Error(err)
+				s.env.Warning("%s", text)
 			case s.command == nil: // a command's libraries are no news
-				s.env.message("attached to %s more in %s", plural(len(markers), "marker"), list(paths(markers)))
+				s.env.Message("attached to %s more in %s", term.Plural(len(markers), "marker"), term.List(paths(markers)))
 			}
 		},
 		// A process that was there before is left alone, unless everything is wanted.
@@ -39,7 +41,7 @@ func (s *session) newLater(sel *selection) *tracer.Later {
 func paths(markers []*tracer.Marker) []string {
 	var all []string
 	for _, f := range files(markers) {
-		all = append(all, label(f.Path))
+		all = append(all, term.Label(f.Path))
 	}
 	return all
 }
@@ -76,7 +78,7 @@ func (s *session) withFields(sel *selection, markers []*tracer.Marker) ([]*trace
 	if len(lacking) > 0 {
 		return nil, lacksFields(sel, lacking)
 	}
-	s.env.message("--where chooses %d of %d markers, which have its fields", len(having), len(markers))
+	s.env.Message("--where chooses %d of %d markers, which have its fields", len(having), len(markers))
 	return having, nil
 }
 
@@ -84,20 +86,20 @@ func (s *session) withFields(sel *selection, markers []*tracer.Marker) ([]*trace
 func lacksFields(sel *selection, lacking []*tracer.Marker) error {
 	var each []string
 	for _, m := range lacking[:min(len(lacking), maxProblems)] {
-		each = append(each, label(m.FullName())+" has no field "+list(labels(tracer.MissingWhere(m, sel.where))))
+		each = append(each, term.Label(m.FullName())+" has no field "+term.List(labels(tracer.MissingWhere(m, sel.where))))
 	}
 	text := strings.Join(each, ", ")
 	if more := len(lacking) - len(each); more > 0 {
 		text += fmt.Sprintf(", and so have %d more", more)
 	}
-	return withHint(fmt.Errorf("--where: %s", text),
+	return term.WithHint(fmt.Errorf("--where: %s", text),
 		"name only markers that have it; patterns with * choose those by themselves, and waymark list shows the fields")
 }
 
 func labels(names []string) []string {
 	var all []string
 	for _, name := range names {
-		all = append(all, label(name))
+		all = append(all, term.Label(name))
 	}
 	return all
 }
@@ -137,21 +139,21 @@ func (s *session) awaits(sel *selection, found []*tracer.Marker, err error) erro
 	if _, bad := tracer.Match(&tracer.Marker{}, sel.patterns); bad != nil {
 		return bad
 	}
-	text, hint := explain(err)
+	text, hint := explain.Error(err)
 	linked := s.command != nil && linkedLater(s.command.PID())
 	switch {
 	case len(found) == 0 && s.command != nil && link.Unlinked(executable(s.command.PID())):
-		return withHint(fmt.Errorf("%s has markers that no tracer sees: it is not linked", s.named), "waymark link %s", s.named)
+		return term.WithHint(fmt.Errorf("%s has markers that no tracer sees: it is not linked", s.named), "waymark link %s", s.named)
 	case sel.target.Follow, len(found) == 0 && linked:
 	case errors.As(err, new(*tracer.NoMatchError)) && (linked || s.command == nil):
 		// Nearly always a slip; so it is not waited for without being asked.
-		return withHint(errors.New(text), "%s; --follow waits for those of libraries that are loaded later", hint)
+		return term.WithHint(errors.New(text), "%s; --follow waits for those of libraries that are loaded later", hint)
 	default:
 		return err
 	}
-	s.env.warning("%s; those that appear later will be seen", text)
+	s.env.Warning("%s; those that appear later will be seen", text)
 	if hint != "" {
-		s.env.hint("%s", hint)
+		s.env.Hint("%s", hint)
 	}
 	return nil
 }

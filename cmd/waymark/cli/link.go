@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -35,7 +37,7 @@ const linkExample = `  waymark link server                     in place
   waymark link -v bin/*                   with what was found
   waymark link --optimize -v server       and sites that read no memory`
 
-func newLinkCommand(env *Env) *cobra.Command {
+func newLinkCommand(env *term.Env) *cobra.Command {
 	var out string
 	var verbose bool
 	var options link.Options
@@ -46,10 +48,10 @@ func newLinkCommand(env *Env) *cobra.Command {
 		Example: linkExample,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("such as waymark link ./server", "link needs a FILE")
+				return term.Usage("such as waymark link ./server", "link needs a FILE")
 			}
 			if out != "" && len(args) > 1 {
-				return usage("link them one by one, or in place", "-o %s has room for one FILE, not %d", out, len(args))
+				return term.Usage("link them one by one, or in place", "-o %s has room for one FILE, not %d", out, len(args))
 			}
 			return runLink(env, args, out, options, verbose)
 		},
@@ -63,23 +65,23 @@ func newLinkCommand(env *Env) *cobra.Command {
 }
 
 // runLink links all files, also after one that could not be linked.
-func runLink(env *Env, paths []string, out string, o link.Options, verbose bool) error {
+func runLink(env *term.Env, paths []string, out string, o link.Options, verbose bool) error {
 	var first error
 	for _, path := range paths {
-		done := env.progress("linking %s", path)
+		done := env.Progress("linking %s", path)
 		report, err := linkFile(path, out, o)
 		done()
 		if err == nil {
-			err = env.printReport(env.Stdout, report, report.Path, verbose)
+			err = printReport(env, env.Stdout, report, report.Path, verbose)
 		}
 		switch {
 		case err == nil:
-		case isBrokenPipe(err):
+		case term.IsBrokenPipe(err):
 			return err
 		case first == nil:
-			first = explainLink(path, err)
+			first = explain.Link(path, err)
 		default:
-			env.printError(explainLink(path, err))
+			explain.Print(env, explain.Link(path, err))
 		}
 	}
 	return first
@@ -93,13 +95,13 @@ func linkFile(path, out string, o link.Options) (*link.Report, error) {
 }
 
 // printReport says what link did to the file that is called path.
-func (e *Env) printReport(w io.Writer, r *link.Report, path string, verbose bool) error {
+func printReport(e *term.Env, w io.Writer, r *link.Report, path string, verbose bool) error {
 	for _, text := range r.Warnings {
-		e.warning("%s: %s", path, text)
+		e.Warning("%s: %s", path, text)
 	}
 	places := 0
-	t := table{right: []bool{false, false, true}}
-	t.add("MARKER", "FIELDS", "PLACES")
+	t := term.Table{Right: []bool{false, false, true}}
+	t.Add("MARKER", "FIELDS", "PLACES")
 	for _, m := range r.Markers {
 		places += len(m.Sites)
 	}
@@ -107,25 +109,25 @@ func (e *Env) printReport(w io.Writer, r *link.Report, path string, verbose bool
 	if r.Unchanged {
 		verb = "already linked"
 	}
-	what := fmt.Sprintf("%s, marked at %s%s", plural(len(r.Markers), "marker"), plural(places, "place"), optimizedText(r.Sites))
+	what := fmt.Sprintf("%s, marked at %s%s", term.Plural(len(r.Markers), "marker"), term.Plural(places, "place"), optimizedText(r.Sites))
 	if simple := simpleText(r.Simple); simple != "" && len(r.Markers) == 0 {
 		what = simple
 	} else if simple != "" {
 		what += "; " + simple
 	}
-	_, err := fmt.Fprintf(w, "%s %s: %s\n", verb, label(filepath.Base(path)), what)
+	_, err := fmt.Fprintf(w, "%s %s: %s\n", verb, term.Label(filepath.Base(path)), what)
 	if err != nil || !verbose {
 		return err
 	}
 	for _, m := range r.Markers {
-		t.add(label(m.Name), schemaFields(&m.Marker), fmt.Sprint(len(m.Sites)))
+		t.Add(term.Label(m.Name), schemaFields(&m.Marker), fmt.Sprint(len(m.Sites)))
 	}
-	for i, line := range t.lines() {
+	for i, line := range t.Lines() {
 		if len(r.Markers) == 0 {
 			break
 		}
 		if i == 0 {
-			line = styleFor(w).dim(line)
+			line = term.StyleFor(w).Dim(line)
 		}
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
@@ -156,7 +158,7 @@ func optimizedText(sites []link.SiteReport) string {
 			n++
 		}
 	}
-	return fmt.Sprintf("; %d of %s optimized", n, plural(len(sites), "place"))
+	return fmt.Sprintf("; %d of %s optimized", n, term.Plural(len(sites), "place"))
 }
 
 // printSites says what became of every site.
@@ -168,9 +170,9 @@ func printSites(w io.Writer, sites []link.SiteReport) error {
 		}
 		name := s.Name
 		if s.Kind != "" {
-			name = s.Kind + " " + label(s.Name)
+			name = s.Kind + " " + term.Label(s.Name)
 		}
-		if _, err := fmt.Fprintf(w, "%s in %s, %s:%d: %s\n", name, label(s.Function), s.File, s.Line, what); err != nil {
+		if _, err := fmt.Fprintf(w, "%s in %s, %s:%d: %s\n", name, term.Label(s.Function), s.File, s.Line, what); err != nil {
 			return err
 		}
 	}

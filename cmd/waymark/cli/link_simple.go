@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/link"
 )
 
@@ -23,7 +24,7 @@ func simpleText(all []link.ReportSimple) string {
 	if len(all) == 0 {
 		return ""
 	}
-	text := plural(recorded, "simple marker")
+	text := term.Plural(recorded, "simple marker")
 	if placeless > 0 {
 		text += fmt.Sprintf(", %d without a place", placeless)
 	}
@@ -38,20 +39,20 @@ func printSimple(w io.Writer, all []link.ReportSimple) error {
 	placeless := false
 	for _, m := range all {
 		p := &m.Place
-		line := fmt.Sprintf("simple marker %s", label(m.Name))
+		line := fmt.Sprintf("simple marker %s", term.Label(m.Name))
 		if f := p.Function(); f != "" {
-			line += " in " + label(f)
+			line += " in " + term.Label(f)
 		}
-		line += fmt.Sprintf(", %s:%d: ", label(m.File), m.Line)
+		line += fmt.Sprintf(", %s:%d: ", term.Label(m.File), m.Line)
 		switch {
 		case m.Dropped:
 			line += "not in the program: " + p.Reason
 		case len(p.Addresses) == 0:
-			line, placeless = line+"no place: "+printable(p.Reason), true
+			line, placeless = line+"no place: "+term.Printable(p.Reason), true
 		case p.Line != m.Line:
-			line += fmt.Sprintf("%s on line %d", plural(len(p.Addresses), "place"), p.Line)
+			line += fmt.Sprintf("%s on line %d", term.Plural(len(p.Addresses), "place"), p.Line)
 		default:
-			line += plural(len(p.Addresses), "place")
+			line += term.Plural(len(p.Addresses), "place")
 		}
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err

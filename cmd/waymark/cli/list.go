@@ -5,6 +5,9 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 const listLong = `List markers: of a file, of a process and the libraries it maps, or of everything that runs.
@@ -42,7 +45,7 @@ type listOptions struct {
 	out     string
 }
 
-func newListCommand(env *Env) *cobra.Command {
+func newListCommand(env *term.Env) *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
 		Use:     "list [FILE | -p PID] [PATTERN...]",
@@ -51,14 +54,14 @@ func newListCommand(env *Env) *cobra.Command {
 		Example: listExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.ArgsLenAtDash() >= 0 {
-				return usage("to see a command's markers, list its file", "list runs no command")
+				return term.Usage("to see a command's markers, list its file", "list runs no command")
 			}
 			sel, err := parseSelection(cmd, o.pids, args)
 			if err != nil {
 				return err
 			}
 			if listsAgents(&o, sel) {
-				return listAgents(cmd.Context(), env, &o, sel)
+				return listAgents(env, &o, sel)
 			}
 			return runList(cmd.Context(), env, &o, sel)
 		},
@@ -74,27 +77,26 @@ func newListCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
-func runList(ctx context.Context, env *Env, o *listOptions, sel *selection) error {
+func runList(ctx context.Context, env *term.Env, o *listOptions, sel *selection) error {
 	if o.simple && sel.target.Path == "" && len(sel.target.PIDs) == 0 {
-		return usage("such as waymark list --simple ./server", "--simple needs a FILE or -p PID")
+		return term.Usage("such as waymark list --simple ./server", "--simple needs a FILE or -p PID")
 	}
 	groups, simple, err := findGroups(ctx, env, o, sel)
 	if err != nil {
 		return err
 	}
-	out, err := env.openOutput(o.out, false)
-	if err != nil {
-		return err
-	}
-	out.begin()
+	return env.WithOutput(o.out, func(out *term.Output) error { return printList(env, out, o, sel, groups, simple) })
+}
+
+func printList(env *term.Env, out *term.Output, o *listOptions, sel *selection, groups []group, simple []*tracer.Marker) (err error) {
+	out.Begin()
 	if o.json {
 		err = listJSON(out, groups, sel.onlyPID())
 	} else {
-		width, _, _ := screenSize(out.to)
-		err = (&listTable{out: out, style: styleFor(out.to), verbose: o.verbose, width: width, pid: sel.onlyPID()}).print(groups)
+		err = (&listTable{out: out, verbose: o.verbose, width: out.Width(), pid: sel.onlyPID()}).print(groups)
 		for _, g := range groups {
 			if err == nil && (len(groups) == 1 || o.verbose) {
-				env.warnProblems(g.markers, o.verbose)
+				warnProblems(env, g.markers, o.verbose)
 			}
 		}
 	}
@@ -104,11 +106,8 @@ func runList(ctx context.Context, env *Env, o *listOptions, sel *selection) erro
 		}
 		err = listSimple(out, simple, o.json, o.verbose)
 		if len(groups) == 0 {
-			env.warnProblems(simple, o.verbose)
+			warnProblems(env, simple, o.verbose)
 		}
-	}
-	if e := out.Close(); err == nil {
-		err = e
 	}
 	return err
 }

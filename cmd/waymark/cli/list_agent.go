@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -30,38 +31,30 @@ type jsonArgument struct {
 }
 
 // listAgents lists what the agents of processes tell of: markers, tracepoints and keys.
-func listAgents(_ context.Context, env *Env, o *listOptions, sel *selection) error {
+func listAgents(env *term.Env, o *listOptions, sel *selection) error {
 	if len(sel.target.PIDs) == 0 {
-		return usage("such as waymark list --engine agent -p 1234", "an agent is that of a process, by -p PID")
+		return term.Usage("such as waymark list --engine agent -p 1234", "an agent is that of a process, by -p PID")
 	}
-	out, err := env.openOutput(o.out, false)
-	if err != nil {
-		return err
-	}
-	for i, pid := range sel.target.PIDs {
-		var points []tracer.Point
-		if points, err = agentPoints(pid, sel.patterns); err != nil {
-			break
-		}
-		if o.json {
-			err = writePoints(out, pid, points)
-		} else {
-			if i > 0 {
-				fmt.Fprintln(out)
+	return env.WithOutput(o.out, func(out *term.Output) error {
+		for i, pid := range sel.target.PIDs {
+			points, err := agentPoints(pid, sel.patterns)
+			if err == nil && o.json {
+				err = writePoints(out, pid, points)
+			} else if err == nil {
+				if i > 0 {
+					fmt.Fprintln(out)
+				}
+				if len(sel.target.PIDs) > 1 {
+					fmt.Fprintln(out, out.Style.Bold(fmt.Sprintf("process %d", pid)))
+				}
+				err = printPoints(out, points)
 			}
-			if len(sel.target.PIDs) > 1 {
-				fmt.Fprintln(out, styleFor(out.to).bold(fmt.Sprintf("process %d", pid)))
+			if err != nil {
+				return err
 			}
-			printPoints(out, points)
 		}
-		if err != nil {
-			break
-		}
-	}
-	if e := out.Close(); err == nil {
-		err = e
-	}
-	return err
+		return nil
+	})
 }
 
 // agentPoints returns the points of a process that patterns select, of all kinds.
@@ -78,39 +71,37 @@ func agentPoints(pid int, patterns []string) (some []tracer.Point, err error) {
 	return choosePoints(all, patterns)
 }
 
-func printPoints(out *output, points []tracer.Point) {
-	t := table{right: []bool{false, false, false, true, true, true}}
-	t.add("KIND", "NAME", "FIELDS", "ARMED", "PROBES", "HITS")
+func printPoints(out *term.Output, points []tracer.Point) error {
+	t := term.Table{Right: []bool{false, false, false, true, true, true}}
+	t.Add("KIND", "NAME", "FIELDS", "ARMED", "PROBES", "HITS")
 	for _, p := range points {
 		var fields []string
 		for _, f := range p.Fields {
-			fields = append(fields, strings.TrimSpace(label(f.Name)+" "+label(f.Type)))
+			fields = append(fields, strings.TrimSpace(term.Label(f.Name)+" "+term.Label(f.Type)))
 		}
 		armed, hits := fmt.Sprint(p.Armed+p.Kernel), fmt.Sprint(p.Hits)
 		if p.Kind == pointKey {
 			armed, hits = keyState(p), "-"
 		}
-		t.add(p.Kind, label(p.Name), strings.Join(fields, ", "), armed, fmt.Sprint(len(p.Probes)), hits)
+		t.Add(p.Kind, term.Label(p.Name), strings.Join(fields, ", "), armed, fmt.Sprint(len(p.Probes)), hits)
 	}
-	for i, line := range t.lines() {
-		if i == 0 {
-			line = styleFor(out.to).bold(line)
-		}
-		fmt.Fprintln(out, line)
+	if err := t.Print(out, out.Style.Bold); err != nil {
+		return err
 	}
 	for _, p := range points {
 		if p.Problem != "" {
-			fmt.Fprintf(out, "%s: %s\n", label(p.Name), printable(p.Problem))
+			fmt.Fprintf(out, "%s: %s\n", term.Label(p.Name), term.Printable(p.Problem))
 		}
 		for _, f := range p.Fields {
 			if f.Unavailable != "" {
-				fmt.Fprintf(out, "%s: %s has no value: %s\n", label(p.Name), label(f.Name), printable(string(f.Unavailable)))
+				fmt.Fprintf(out, "%s: %s has no value: %s\n", term.Label(p.Name), term.Label(f.Name), term.Printable(string(f.Unavailable)))
 			}
 		}
 	}
+	return nil
 }
 
-func writePoints(out *output, pid int, points []tracer.Point) error {
+func writePoints(out *term.Output, pid int, points []tracer.Point) error {
 	for _, p := range points {
 		j := jsonPoint{
 			PID: pid, Kind: p.Kind, Point: p.Name, Format: p.Format, Fields: []jsonArgument{}, Armed: p.Armed, Kernel: p.Kernel,

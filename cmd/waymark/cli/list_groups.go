@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -18,23 +20,23 @@ type group struct {
 
 // findGroups returns the markers that the command line selects; of a file or of processes the simple
 // ones by themselves.
-func findGroups(ctx context.Context, env *Env, o *listOptions, sel *selection) (groups []group, simple []*tracer.Marker, err error) {
+func findGroups(ctx context.Context, env *term.Env, o *listOptions, sel *selection) (groups []group, simple []*tracer.Marker, err error) {
 	if len(sel.target.PIDs) == 0 && sel.target.Path == "" {
 		groups, err = findRunning(ctx, env, o, sel)
 		return groups, nil, err
 	}
-	done := env.progress("reading the markers of %s", sel.named())
+	done := env.Progress("reading the markers of %s", sel.named())
 	target := sel.target
 	target.Outline = !o.verbose && !o.json
 	all, err := tracer.Find(ctx, target)
 	done()
 	if err != nil {
-		return nil, nil, explainFile(target.Path, err)
+		return nil, nil, explain.File(target.Path, err)
 	}
 	others, simple := splitSimple(all, sel)
 	if o.simple {
 		if len(simple) == 0 {
-			err = withHint(fmt.Errorf("%s has %w", sel.named(), errNoSimple), "docs/simple.md says how to mark in Go, C and C++")
+			err = term.WithHint(fmt.Errorf("%s has %w", sel.named(), errNoSimple), "docs/simple.md says how to mark in Go, C and C++")
 		}
 		return nil, simple, err
 	}
@@ -48,8 +50,8 @@ func findGroups(ctx context.Context, env *Env, o *listOptions, sel *selection) (
 	return groups, simple, err
 }
 
-func findRunning(ctx context.Context, env *Env, o *listOptions, sel *selection) ([]group, error) {
-	done := env.progress("looking at every running process")
+func findRunning(ctx context.Context, env *term.Env, o *listOptions, sel *selection) ([]group, error) {
+	done := env.Progress("looking at every running process")
 	processes, err := tracer.FindAll(ctx)
 	done()
 	if err != nil {
@@ -60,10 +62,10 @@ func findRunning(ctx context.Context, env *Env, o *listOptions, sel *selection) 
 	}
 	groups := groupProcesses(processes, o.json)
 	if !o.json {
-		env.warnUnseen(processes, o.verbose)
+		warnUnseen(env, processes, o.verbose)
 	}
 	if len(groups) == 0 {
-		return nil, withHint(errors.New("no running process has markers"),
+		return nil, term.WithHint(errors.New("no running process has markers"),
 			"a Go program that uses package marker needs waymark link, and to be started again")
 	}
 	return groups, nil
@@ -127,27 +129,27 @@ func groupProcesses(processes []tracer.Process, each bool) []group {
 }
 
 // warnUnseen says which processes could not be looked at.
-func (e *Env) warnUnseen(processes []tracer.Process, all bool) {
+func warnUnseen(e *term.Env, processes []tracer.Process, all bool) {
 	refused, other, hint := 0, 0, ""
 	for _, p := range processes {
 		var permission *tracer.PermissionError
 		switch {
 		case p.Err == nil:
 		case all:
-			e.warning("process %d (%s): %v", p.PID, label(p.Comm), p.Err)
+			e.Warning("process %d (%s): %v", p.PID, term.Label(p.Comm), p.Err)
 		case errors.As(p.Err, &permission):
 			refused++
-			hint = permissionHint(permission)
+			hint = explain.PermissionHint(permission)
 		default:
 			other++
 		}
 	}
 	if refused > 0 {
-		e.warning("not permitted to look at %s", processesText(refused))
-		e.hint("%s; -v says which they are", hint)
+		e.Warning("not permitted to look at %s", processesText(refused))
+		e.Hint("%s; -v says which they are", hint)
 	}
 	if other > 0 {
-		e.warning("something is wrong with %s; -v says what", processesText(other))
+		e.Warning("something is wrong with %s; -v says what", processesText(other))
 	}
 }
 

@@ -1,6 +1,9 @@
 package cli
 
-import "github.com/waymark-trace/waymark/tracer"
+import (
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/tracer"
+)
 
 // jsonMarker is an object of list --json: a marker, in a process when one was asked for.
 type jsonMarker struct {
@@ -61,7 +64,7 @@ type jsonProblem struct {
 	File    *jsonFile `json:"file,omitempty"`
 }
 
-func listJSON(out *output, groups []group, pid int) error {
+func listJSON(out *term.Output, groups []group, pid int) error {
 	said := map[*tracer.File]bool{}
 	for _, g := range groups {
 		var p tracer.Process

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -42,7 +43,7 @@ func (s *selection) matchSimple(name string) bool {
 var errNoSimple = errors.New("no simple markers")
 
 // listSimple prints the table, or JSON.
-func listSimple(out *output, markers []*tracer.Marker, json, verbose bool) error {
+func listSimple(out *term.Output, markers []*tracer.Marker, json, verbose bool) error {
 	if json {
 		for _, m := range markers {
 			if err := writeJSON(out, simpleJSON(m)); err != nil {
@@ -51,19 +52,19 @@ func listSimple(out *output, markers []*tracer.Marker, json, verbose bool) error
 		}
 		return nil
 	}
-	t := table{right: make([]bool, 4)}
-	t.add("MODULE", "FUNCTION", "NAME", "DESCRIPTION")
+	t := term.Table{Right: make([]bool, 4)}
+	t.Add("MODULE", "FUNCTION", "NAME", "DESCRIPTION")
 	for _, m := range markers {
 		function := "?"
 		if m.Simple.Function != "" {
-			function = label(m.Simple.Function)
+			function = term.Label(m.Simple.Function)
 		}
-		t.add(label(module(m)), function, label(m.Simple.Name), printable(m.Simple.Description))
+		t.Add(term.Label(module(m)), function, term.Label(m.Simple.Name), term.Printable(m.Simple.Description))
 	}
-	style := styleFor(out.to)
-	for i, line := range t.lines() {
+	style := out.Style
+	for i, line := range t.Lines() {
 		if i == 0 {
-			line = style.dim(line)
+			line = style.Dim(line)
 		}
 		b := []byte(line + "\n")
 		if verbose && i > 0 {
@@ -81,12 +82,12 @@ func module(m *tracer.Marker) string { return filepath.Base(m.File.Path) }
 // appendSimple adds what -v says of a marker: its line, its places, and what is in scope there.
 func appendSimple(b []byte, m *tracer.Marker) []byte {
 	s := m.Simple
-	b = fmt.Appendf(b, "    %s:%d\n", label(s.File), s.Line)
+	b = fmt.Appendf(b, "    %s:%d\n", term.Label(s.File), s.Line)
 	if err := m.NoPlace(); err != nil && len(s.Refused) == 0 {
-		b = fmt.Appendf(b, "    %s\n", printable(strings.TrimPrefix(err.Error(), m.FullName()+" ")))
+		b = fmt.Appendf(b, "    %s\n", term.Printable(strings.TrimPrefix(err.Error(), m.FullName()+" ")))
 	}
 	if by := compilers(s.Places); len(by) > 0 {
-		b = fmt.Appendf(b, "    values by %s\n", printable(strings.Join(by, ", ")))
+		b = fmt.Appendf(b, "    values by %s\n", term.Printable(strings.Join(by, ", ")))
 	}
 	for i := range s.Places {
 		p := &s.Places[i]
@@ -95,7 +96,7 @@ func appendSimple(b []byte, m *tracer.Marker) []byte {
 	}
 	for i := range s.Refused {
 		p := &s.Refused[i]
-		b = fmt.Appendf(b, "    not traced at %#x%s: %s\n", p.Address, codeOfPlace(p), printable(p.Err.Error()))
+		b = fmt.Appendf(b, "    not traced at %#x%s: %s\n", p.Address, codeOfPlace(p), term.Printable(p.Err.Error()))
 	}
 	return b
 }
@@ -112,19 +113,19 @@ func compilers(places []tracer.SimplePlace) (names []string) {
 
 // appendVariables adds the marker's variables, and behind them the others.
 func appendVariables(b []byte, all []tracer.SimpleVariable) []byte {
-	t := table{right: make([]bool, 3)}
+	t := term.Table{Right: make([]bool, 3)}
 	for _, v := range all {
-		name := "$" + printable(v.Name)
+		name := "$" + term.Printable(v.Name)
 		if !v.Marked {
-			name = " " + printable(v.Name)
+			name = " " + term.Printable(v.Name)
 		}
 		typ := v.Type
 		if typ == "" {
 			typ = "?"
 		}
-		t.add(name, shortened(printable(typ)), printable(v.Location))
+		t.Add(name, shortened(term.Printable(typ)), term.Printable(v.Location))
 	}
-	for _, line := range t.lines() {
+	for _, line := range t.Lines() {
 		b = append(b, "      "+line+"\n"...)
 	}
 	return b
@@ -145,10 +146,10 @@ func shortened(s string) string {
 func codeOfPlace(p *tracer.SimplePlace) string {
 	s := ""
 	if p.Function != "" {
-		s = " in " + label(p.Function)
+		s = " in " + term.Label(p.Function)
 	}
 	for _, f := range p.Inlined {
-		s += ", inlined " + label(f)
+		s += ", inlined " + term.Label(f)
 	}
 	return s
 }

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
 // listTable prints groups of markers: a heading for the processes, one for each file, and
 // a table. The markers of a file are printed once, however many groups have it.
 type listTable struct {
-	out     *output
-	style   style
+	out     *term.Output
 	verbose bool
 	width   int // of the terminal, 0 where lines may be as long as they like
 	pid     int // whose counters are shown, 0 for nobody's
@@ -27,7 +27,7 @@ func (l *listTable) print(groups []group) error {
 			b.WriteByte('\n')
 		}
 		if len(g.processes) > 0 {
-			b.WriteString(l.style.bold(l.processes(g.processes)) + "\n")
+			b.WriteString(l.out.Style.Bold(l.processes(g.processes)) + "\n")
 		}
 		all := files(g.markers)
 		for _, f := range all {
@@ -54,7 +54,7 @@ func (l *listTable) processes(all []tracer.Process) string {
 	}
 	words := make([]string, len(named))
 	for i, p := range named {
-		words[i] = fmt.Sprintf("%d %s", p.PID, label(p.Comm))
+		words[i] = fmt.Sprintf("%d %s", p.PID, term.Label(p.Comm))
 		if l.verbose && p.OwnPID != 0 {
 			words[i] += fmt.Sprintf(" (%d in its PID namespace)", p.OwnPID)
 		}
@@ -67,16 +67,16 @@ func (l *listTable) processes(all []tracer.Process) string {
 }
 
 func (l *listTable) heading(f *tracer.File) string {
-	s := label(f.Path)
+	s := term.Label(f.Path)
 	if l.verbose {
 		if f.Go != "" {
-			s += "  " + label(f.Go)
+			s += "  " + term.Label(f.Go)
 		}
 		if f.BuildID != "" {
-			s += "  build id " + label(f.BuildID)
+			s += "  build id " + term.Label(f.BuildID)
 		}
 		if f.Optimized > 0 {
-			s += "  " + plural(f.Optimized, "optimized site")
+			s += "  " + term.Plural(f.Optimized, "optimized site")
 		}
 	}
 	return s
@@ -91,19 +91,19 @@ func (l *listTable) file(b *strings.Builder, f *tracer.File, markers []*tracer.M
 		}
 	}
 	if l.shown[f] {
-		fmt.Fprintf(b, "  %s, as above\n", plural(len(own), "marker"))
+		fmt.Fprintf(b, "  %s, as above\n", term.Plural(len(own), "marker"))
 		return
 	}
 	l.shown[f] = true
-	t := table{right: []bool{false, false, true, false}}
-	t.add("MARKER", "FIELDS", "SITES", "COUNTER")
+	t := term.Table{Right: []bool{false, false, true, false}}
+	t.Add("MARKER", "FIELDS", "SITES", "COUNTER")
 	for _, m := range own {
-		t.add(label(m.FullName()), l.fields(m), fmt.Sprint(len(m.Sites)), l.counter(m))
+		t.Add(term.Label(m.FullName()), l.fields(m), fmt.Sprint(len(m.Sites)), l.counter(m))
 	}
 	l.fit(&t)
-	for i, line := range t.lines() {
+	for i, line := range t.Lines() {
 		if i == 0 {
-			fmt.Fprintln(b, l.style.dim(line))
+			fmt.Fprintln(b, l.out.Style.Dim(line))
 			continue
 		}
 		fmt.Fprintln(b, line)
@@ -137,21 +137,21 @@ func (l *listTable) counter(m *tracer.Marker) string {
 const leastFields = 20
 
 // fit clips the column of fields so that lines are as wide as the terminal.
-func (l *listTable) fit(t *table) {
+func (l *listTable) fit(t *term.Table) {
 	if l.width == 0 || l.verbose {
 		return
 	}
-	w := t.widths()
+	w := t.Widths()
 	fields := max(leastFields, l.width-w[0]-w[2]-w[3]-6)
-	for _, row := range t.rows {
-		row[1] = clip(row[1], fields)
+	for _, row := range t.Rows {
+		row[1] = term.Clip(row[1], fields)
 	}
 }
 
 func (l *listTable) fields(m *tracer.Marker) string {
 	words := make([]string, len(m.Fields))
 	for i, f := range m.Fields {
-		words[i] = label(f.Name) + " " + label(f.Type)
+		words[i] = term.Label(f.Name) + " " + term.Label(f.Type)
 		if f.Unavailable != "" {
 			words[i] += "?"
 		}
@@ -170,27 +170,27 @@ func (l *listTable) details(b *strings.Builder, m *tracer.Marker) {
 	}
 	for _, f := range m.Fields {
 		if f.Unavailable != "" {
-			fmt.Fprintf(b, "    %s has no value: %s\n", label(f.Name), printable(string(f.Unavailable)))
+			fmt.Fprintf(b, "    %s has no value: %s\n", term.Label(f.Name), term.Printable(string(f.Unavailable)))
 		}
 	}
 	if m.Unnamed != nil {
-		fmt.Fprintf(b, "    fields have no names: %s\n", printable(m.Unnamed.Error()))
+		fmt.Fprintf(b, "    fields have no names: %s\n", term.Printable(m.Unnamed.Error()))
 	}
 	for _, s := range m.Sites {
 		fmt.Fprintf(b, "    site %#x", uint64(s.Address))
 		if name := functionOf(m.File, uint64(s.Address)); name != "" {
-			fmt.Fprintf(b, " in %s", label(name))
+			fmt.Fprintf(b, " in %s", term.Label(name))
 		}
 		if s.Semaphore != 0 {
 			fmt.Fprintf(b, "  counter %#x", uint64(s.Semaphore))
 		}
 		if s.Args != "" {
-			fmt.Fprintf(b, "  operands %s", label(s.Args))
+			fmt.Fprintf(b, "  operands %s", term.Label(s.Args))
 		}
 		b.WriteByte('\n')
 		for _, r := range siteReasons(m, &s) {
 			if string(r.field.Unavailable) != r.err.Error() {
-				fmt.Fprintf(b, "      %s has no value here: %s\n", label(r.field.Name), printable(r.err.Error()))
+				fmt.Fprintf(b, "      %s has no value here: %s\n", term.Label(r.field.Name), term.Printable(r.err.Error()))
 			}
 		}
 	}

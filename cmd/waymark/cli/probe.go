@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 )
 
 const probeLong = `Define markers as events of the kernel, which perf and ftrace then use.
@@ -19,7 +21,7 @@ const probeExample = `  waymark probe add ./server 'http:*'              define 
   waymark probe list                               what there is, and how often it was hit
   waymark probe del 'sdt_http:*'                   delete them`
 
-func newProbeCommand(env *Env) *cobra.Command {
+func newProbeCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "probe {add | list | del}",
 		Short:   "Define markers as events for perf and ftrace",
@@ -27,7 +29,7 @@ func newProbeCommand(env *Env) *cobra.Command {
 		Example: probeExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("waymark probe --help shows them", "probe has no command %q", args[0])
+				return term.Usage("waymark probe --help shows them", "probe has no command %q", args[0])
 			}
 			return nil
 		},
@@ -43,7 +45,7 @@ func newProbeCommand(env *Env) *cobra.Command {
 // eventText names an event and how many places it has.
 func eventText(name string, places int) string {
 	if places == 1 {
-		return label(name)
+		return term.Label(name)
 	}
-	return fmt.Sprintf("%s at %d sites", label(name), places)
+	return fmt.Sprintf("%s at %d sites", term.Label(name), places)
 }

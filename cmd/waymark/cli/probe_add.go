@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -33,7 +35,7 @@ type probeAddOptions struct {
 	json   bool
 }
 
-func newProbeAddCommand(env *Env) *cobra.Command {
+func newProbeAddCommand(env *term.Env) *cobra.Command {
 	var o probeAddOptions
 	cmd := &cobra.Command{
 		Use:     "add [FLAGS] {-p PID | FILE} [PATTERN...]",
@@ -46,10 +48,10 @@ func newProbeAddCommand(env *Env) *cobra.Command {
 				return err
 			}
 			if len(sel.target.Command) > 0 {
-				return usage("events are of files: give the command's file", "probe add runs no command")
+				return term.Usage("events are of files: give the command's file", "probe add runs no command")
 			}
 			if len(sel.target.PIDs) == 0 && sel.target.Path == "" {
-				return usage("give -p PID or FILE; waymark list shows what is running", "nothing says whose markers to define")
+				return term.Usage("give -p PID or FILE; waymark list shows what is running", "nothing says whose markers to define")
 			}
 			return runProbeAdd(cmd.Context(), env, &o, sel)
 		},
@@ -61,18 +63,18 @@ func newProbeAddCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
-func runProbeAdd(ctx context.Context, env *Env, o *probeAddOptions, sel *selection) error {
-	done := env.progress("reading the markers of %s", sel.named())
+func runProbeAdd(ctx context.Context, env *term.Env, o *probeAddOptions, sel *selection) error {
+	done := env.Progress("reading the markers of %s", sel.named())
 	all, err := tracer.Find(ctx, sel.target)
 	done()
 	if err != nil {
-		return explainFile(sel.target.Path, err)
+		return explain.File(sel.target.Path, err)
 	}
 	markers, err := sel.choose(all)
 	if err != nil {
 		return err
 	}
-	env.warnProblems(markers, false)
+	warnProblems(env, markers, false)
 	do := tracer.DefineKernelEvents
 	if o.dryRun {
 		do = tracer.PlanKernelEvents
@@ -81,34 +83,27 @@ func runProbeAdd(ctx context.Context, env *Env, o *probeAddOptions, sel *selecti
 	if err != nil {
 		return err
 	}
-	out, err := env.openOutput("", false)
-	if err != nil {
-		return err
-	}
+	print := printDefined
 	switch {
 	case o.json:
-		err = eventsJSON(out, events)
+		print = eventsJSON
 	case o.dryRun:
-		err = printDefinitions(out, events)
-	default:
-		err = printDefined(out, events)
+		print = printDefinitions
 	}
-	if e := out.Close(); err == nil {
-		err = e
-	}
+	err = env.WithOutput("", func(out *term.Output) error { return print(out, events) })
 	if err == nil && !o.json && !o.dryRun {
-		env.message("%s", perfLine(events))
+		env.Message("%s", perfLine(events))
 	}
 	return err
 }
 
 // perfLine says how to use events.
 func perfLine(events []tracer.KernelEvent) string {
-	names := []string{label(events[0].FullName())}
+	names := []string{term.Label(events[0].FullName())}
 	if len(events) > 1 {
 		names = nil
 		for i := range events {
-			if name := "'" + label(events[i].Group) + ":*'"; !slices.Contains(names, name) {
+			if name := "'" + term.Label(events[i].Group) + ":*'"; !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -116,7 +111,7 @@ func perfLine(events []tracer.KernelEvent) string {
 	return fmt.Sprintf("use with: perf record -e %s -a; delete with: waymark probe del %s", strings.Join(names, " -e "), strings.Join(names, " "))
 }
 
-func printDefined(out *output, events []tracer.KernelEvent) error {
+func printDefined(out *term.Output, events []tracer.KernelEvent) error {
 	var b strings.Builder
 	for i := range events {
 		e := &events[i]
@@ -133,7 +128,7 @@ func printDefined(out *output, events []tracer.KernelEvent) error {
 			if r.Left {
 				what = " is left out"
 			}
-			fmt.Fprintf(&b, "  %s%s: %s\n", label(r.Arg), what, printable(r.Because.Error()))
+			fmt.Fprintf(&b, "  %s%s: %s\n", term.Label(r.Arg), what, term.Printable(r.Because.Error()))
 		}
 	}
 	_, err := out.Write([]byte(b.String()))
@@ -147,16 +142,16 @@ func argNames(e *tracer.KernelEvent) string {
 		name, fetch, _ := strings.Cut(arg, "=")
 		words = append(words, name+" "+fetch[strings.LastIndexByte(fetch, ':')+1:])
 	}
-	return label(strings.Join(words, ", "))
+	return term.Label(strings.Join(words, ", "))
 }
 
 // printDefinitions prints lines for uprobe_events.
-func printDefinitions(out *output, events []tracer.KernelEvent) error {
+func printDefinitions(out *term.Output, events []tracer.KernelEvent) error {
 	var b strings.Builder
 	for i := range events {
 		e := &events[i]
 		for _, p := range e.Places {
-			fmt.Fprintf(&b, "p:%s/%s %s:%#x", e.Group, e.Name, printable(p.Path), p.Offset)
+			fmt.Fprintf(&b, "p:%s/%s %s:%#x", e.Group, e.Name, term.Printable(p.Path), p.Offset)
 			if p.Counter != 0 {
 				fmt.Fprintf(&b, "(%#x)", p.Counter)
 			}

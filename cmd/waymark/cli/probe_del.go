@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -23,7 +24,7 @@ const probeDeleteExample = `  waymark probe del sdt_http:request_start
   waymark probe del 'sdt_http:*'
   waymark probe del '*'                   everything that waymark or perf defined for markers`
 
-func newProbeDeleteCommand(env *Env) *cobra.Command {
+func newProbeDeleteCommand(env *term.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "del PATTERN...",
 		Aliases: []string{"delete", "rm"},
@@ -32,7 +33,7 @@ func newProbeDeleteCommand(env *Env) *cobra.Command {
 		Example: probeDeleteExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("waymark probe list shows the events; '*' is all of markers", "probe del needs a pattern")
+				return term.Usage("waymark probe list shows the events; '*' is all of markers", "probe del needs a pattern")
 			}
 			events, err := tracer.KernelEvents()
 			if err != nil {
@@ -72,7 +73,7 @@ func selectEvents(events []tracer.KernelEvent, patterns []string, careful bool) 
 			inGroup, err := path.Match(group, e.Group)
 			named, err2 := path.Match(name, e.Name)
 			if err := errors.Join(err, err2); err != nil {
-				return nil, usage("such as 'sdt_http:*'", "pattern %q: %v", pattern, err)
+				return nil, term.Usage("such as 'sdt_http:*'", "pattern %q: %v", pattern, err)
 			}
 			if careful && e.Group != group && !strings.HasPrefix(e.Group, "sdt_") {
 				continue
@@ -86,7 +87,7 @@ func selectEvents(events []tracer.KernelEvent, patterns []string, careful bool) 
 			if slices.ContainsFunc(events, func(e tracer.KernelEvent) bool { return e.Group == "sdt_"+group }) {
 				hint = "did you mean 'sdt_" + pattern + "'"
 			}
-			return nil, withHint(fmt.Errorf("no event matches %q", pattern), "%s", hint)
+			return nil, term.WithHint(fmt.Errorf("no event matches %q", pattern), "%s", hint)
 		}
 	}
 	var out []tracer.KernelEvent

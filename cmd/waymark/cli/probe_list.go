@@ -2,10 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -20,7 +20,7 @@ const probeListExample = `  waymark probe list
   waymark probe list 'sdt_http:*'
   waymark probe list --json`
 
-func newProbeListCommand(env *Env) *cobra.Command {
+func newProbeListCommand(env *term.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list [PATTERN...]",
@@ -37,20 +37,13 @@ func newProbeListCommand(env *Env) *cobra.Command {
 					return err
 				}
 			}
-			out, err := env.openOutput("", false)
-			if err != nil {
-				return err
-			}
+			print := printEvents
 			if asJSON {
-				err = eventsJSON(out, events)
-			} else {
-				err = printEvents(out, events)
+				print = eventsJSON
 			}
-			if e := out.Close(); err == nil {
-				err = e
-			}
+			err = env.WithOutput("", func(out *term.Output) error { return print(out, events) })
 			if len(events) == 0 && !asJSON {
-				env.message("there are no events; waymark probe add FILE defines some")
+				env.Message("there are no events; waymark probe add FILE defines some")
 			}
 			return err
 		},
@@ -59,32 +52,29 @@ func newProbeListCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
-func printEvents(out *output, events []tracer.KernelEvent) error {
+func printEvents(out *term.Output, events []tracer.KernelEvent) error {
 	if len(events) == 0 {
 		return nil
 	}
-	t := table{right: []bool{false, true, false, false, false}}
-	t.add("EVENT", "HITS", "ON", "MARKER", "PLACE")
+	t := term.Table{Right: []bool{false, true, false, false, false}}
+	t.Add("EVENT", "HITS", "ON", "MARKER", "PLACE")
 	for i := range events {
 		e := &events[i]
 		marker := "-"
 		if e.Marker != "" {
-			marker = label(e.Marker)
+			marker = term.Label(e.Marker)
 		}
 		p := e.Places[0]
-		place := fmt.Sprintf("%s:%#x", label(p.Path), p.Offset)
+		place := fmt.Sprintf("%s:%#x", term.Label(p.Path), p.Offset)
 		if p.Return {
 			place += " return"
 		}
 		if more := len(e.Places) - 1; more > 0 {
 			place += fmt.Sprintf(" and %d more", more)
 		}
-		t.add(label(e.FullName()), fmt.Sprint(e.Hits), yesNo(e.Enabled), marker, place)
+		t.Add(term.Label(e.FullName()), fmt.Sprint(e.Hits), yesNo(e.Enabled), marker, place)
 	}
-	lines := t.lines()
-	lines[0] = styleFor(out.to).dim(lines[0])
-	_, err := out.Write([]byte(strings.Join(lines, "\n") + "\n"))
-	return err
+	return t.Print(out, out.Style.Dim)
 }
 
 // jsonKernelEvent is an object of probe add --json and probe list --json.
@@ -107,7 +97,7 @@ type jsonPlace struct {
 	Args    []string `json:"args"`
 }
 
-func eventsJSON(out *output, events []tracer.KernelEvent) error {
+func eventsJSON(out *term.Output, events []tracer.KernelEvent) error {
 	for i := range events {
 		e := &events[i]
 		j := jsonKernelEvent{Event: e.FullName(), Marker: e.Marker, Hits: e.Hits, Enabled: e.Enabled, Existed: e.Existed,

@@ -1,6 +1,9 @@
 package cli
 
-import "github.com/waymark-trace/waymark/tracer"
+import (
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/tracer"
+)
 
 // maxProblems is how many problems of one file are printed unless -v asks for all.
 const maxProblems = 5
@@ -19,24 +22,24 @@ func files(markers []*tracer.Marker) []*tracer.File {
 }
 
 // warnProblems prints what was wrong with the files of the markers.
-func (e *Env) warnProblems(markers []*tracer.Marker, all bool) {
+func warnProblems(e *term.Env, markers []*tracer.Marker, all bool) {
 	for _, f := range files(markers) {
 		shown := f.Problems
 		if !all {
 			shown = shown[:min(len(shown), maxProblems)]
 		}
 		for _, p := range shown {
-			e.warning("%s: %v", f.Path, p)
+			e.Warning("%s: %v", f.Path, p)
 		}
 		if more := len(f.Problems) - len(shown); more > 0 {
-			e.warning("%s: %s; waymark list -v shows all", f.Path, plural(more, "more problem"))
+			e.Warning("%s: %s; waymark list -v shows all", f.Path, term.Plural(more, "more problem"))
 		}
 	}
 }
 
 // warnPlaces says which simple markers are not traced, or not everywhere, because no instruction stands for them. Of
 // a single one without any place tracing itself says so.
-func (e *Env) warnPlaces(markers []*tracer.Marker) {
+func warnPlaces(e *term.Env, markers []*tracer.Marker) {
 	n := 0
 	for _, m := range markers {
 		err := m.NoPlace()
@@ -47,16 +50,16 @@ func (e *Env) warnPlaces(markers []*tracer.Marker) {
 			continue
 		}
 		if n++; n <= maxProblems {
-			e.warning("%s", printable(err.Error()))
+			e.Warning("%s", term.Printable(err.Error()))
 		}
 	}
 	if n > maxProblems {
-		e.warning("%s that lack a place; waymark list --simple -v shows all", plural(n-maxProblems, "more marker"))
+		e.Warning("%s that lack a place; waymark list --simple -v shows all", term.Plural(n-maxProblems, "more marker"))
 	}
 }
 
 // warnUnavailable says which fields never have a value.
-func (e *Env) warnUnavailable(markers []*tracer.Marker) {
+func warnUnavailable(e *term.Env, markers []*tracer.Marker) {
 	n := 0
 	for _, m := range markers {
 		for _, f := range m.Fields {
@@ -64,26 +67,26 @@ func (e *Env) warnUnavailable(markers []*tracer.Marker) {
 				continue
 			}
 			if n++; n <= maxProblems {
-				e.warning("%s: field %s has no value: %v", label(m.FullName()), label(f.Name), f.Unavailable)
+				e.Warning("%s: field %s has no value: %v", term.Label(m.FullName()), term.Label(f.Name), f.Unavailable)
 			}
 		}
 	}
 	if n > maxProblems {
-		e.warning("%s without a value; waymark list -v shows all", plural(n-maxProblems, "more field"))
+		e.Warning("%s without a value; waymark list -v shows all", term.Plural(n-maxProblems, "more field"))
 	}
 }
 
 // warnLost says why all events of markers are lost, each reason once.
-func (e *Env) warnLost(problems []error) {
+func warnLost(e *term.Env, problems []error) {
 	said := map[string]bool{}
 	for _, err := range problems {
 		if text := err.Error(); !said[text] {
 			if said[text] = true; len(said) <= maxProblems {
-				e.warning("%s", text)
+				e.Warning("%s", text)
 			}
 		}
 	}
 	if n := len(said) - maxProblems; n > 0 {
-		e.warning("%s for which markers lost all their events", plural(n, "more reason"))
+		e.Warning("%s for which markers lost all their events", term.Plural(n, "more reason"))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 )
 
 const recordLong = `Record the hits of markers in a trace on disk.
@@ -52,7 +54,7 @@ type recordOptions struct {
 	kernel []string
 }
 
-func newRecordCommand(env *Env) *cobra.Command {
+func newRecordCommand(env *term.Env) *cobra.Command {
 	o := recordOptions{max: 256, buffer: usualBuffer}
 	cmd := &cobra.Command{
 		Use:     "record [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark record [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
@@ -90,7 +92,7 @@ func newRecordCommand(env *Env) *cobra.Command {
 }
 
 func usageNoStream() error {
-	return usage("such as -o trace", "a trace is a directory, which standard output cannot be")
+	return term.Usage("such as -o trace", "a trace is a directory, which standard output cannot be")
 }
 
 func (o *recordOptions) check(cmd *cobra.Command) error {
@@ -99,7 +101,7 @@ func (o *recordOptions) check(cmd *cobra.Command) error {
 	}
 	for _, name := range o.kernel {
 		if !strings.Contains(name, ":") {
-			return usage("such as --kernel sched:sched_switch; ls /sys/kernel/tracing/events shows the groups", "--kernel takes GROUP:NAME, not %q", name)
+			return term.Usage("such as --kernel sched:sched_switch; ls /sys/kernel/tracing/events shows the groups", "--kernel takes GROUP:NAME, not %q", name)
 		}
 	}
 	if o.out == "" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -38,7 +39,7 @@ func (s *session) divide(sel *selection) error {
 func (s *session) find(ctx context.Context) ([]*tracer.Marker, error) {
 	all, err := tracer.Find(ctx, s.target)
 	if err != nil || len(s.agents.PIDs) == 0 {
-		return all, explainFile(s.target.Path, err)
+		return all, explain.File(s.target.Path, err)
 	}
 	of, err := tracer.Find(ctx, s.agents)
 	s.byAgents = of
@@ -107,6 +108,6 @@ const usualBuffer = 16 << 20
 // noteBuffer says that an agent had room for less than usual.
 func (s *session) noteBuffer(events *tracer.Tracer, asked byteSize) {
 	if n := events.Buffer(); asked == 0 && n > 0 && n < usualBuffer {
-		s.env.message("little memory is left where the program runs: its rings have %s, not %s; --buffer asks for a size", bytesText(uint64(n)), bytesText(usualBuffer))
+		s.env.Message("little memory is left where the program runs: its rings have %s, not %s; --buffer asks for a size", bytesText(uint64(n)), bytesText(usualBuffer))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -44,9 +46,9 @@ func noneSeen(all []*tracer.Marker, pattern string) error {
 	hint := "if it is a tracepoint of the kernel, run waymark as root"
 	var none *tracer.NoMatchError
 	if _, err := tracer.Select(all, []string{pattern}); errors.As(err, &none) {
-		hint = noMatchHint(none) + "; " + hint
+		hint = explain.NoMatchHint(none) + "; " + hint
 	}
-	return withHint(fmt.Errorf("no marker matches %q, and tracepoints of the kernel are for root alone", pattern), "%s", hint)
+	return term.WithHint(fmt.Errorf("no marker matches %q, and tracepoints of the kernel are for root alone", pattern), "%s", hint)
 }
 
 // chooseKernel is takeKernel for a recording: the patterns that remain choose among all markers.
@@ -60,7 +62,7 @@ func (s *selection) chooseKernel(all []*tracer.Marker) error {
 	}
 	*s.kernel = append(*s.kernel, kernel...)
 	if len(markers) == 0 {
-		return withHint(errOnlyKernel, "add '*', for all markers of %s", s.named())
+		return term.WithHint(errOnlyKernel, "add '*', for all markers of %s", s.named())
 	}
 	s.patterns = markers
 	return nil
@@ -73,9 +75,9 @@ func tracepointsText(points []*event.Point) string {
 	for _, p := range points {
 		names = append(names, p.Name)
 	}
-	text := plural(len(names), "tracepoint") + " of the kernel"
+	text := term.Plural(len(names), "tracepoint") + " of the kernel"
 	if len(names) <= shown {
-		text += ", " + list(names)
+		text += ", " + term.List(names)
 	}
 	return text
 }

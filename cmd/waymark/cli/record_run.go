@@ -3,12 +3,37 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
 )
+
+// missingDirectory returns the first directory on the way to path that is not there, "" when path is there.
+func missingDirectory(path string) (missing string) {
+	for path = filepath.Clean(path); ; path = filepath.Dir(path) {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return missing
+		}
+		missing = path
+	}
+}
+
+// removeEmpty removes path and the directories on the way to it, from missing on, as long as they are empty.
+func removeEmpty(path, missing string) {
+	if missing == "" {
+		return
+	}
+	for path = filepath.Clean(path); os.Remove(path) == nil && path != missing; {
+		path = filepath.Dir(path)
+	}
+}
 
 // byDisk is the end of a recording that could not be written.
 const byDisk end = "disk"
@@ -22,12 +47,12 @@ type recorder struct {
 	missing string // the first directory on the way to the trace that was not there, "" for none
 }
 
-func runRecord(ctx context.Context, env *Env, o *recordOptions, sel *selection) (err error) {
-	s, err := env.openSession(ctx, sel)
+func runRecord(ctx context.Context, env *term.Env, o *recordOptions, sel *selection) (err error) {
+	s, err := openSession(ctx, env, sel)
 	if err != nil {
 		return err
 	}
-	out, err := env.openOutput("", s.command != nil) // of the summary
+	out, err := env.OpenOutput("", s.command != nil) // of the summary
 	if err != nil {
 		s.abandon()
 		return err
@@ -37,7 +62,7 @@ func runRecord(ctx context.Context, env *Env, o *recordOptions, sel *selection) 
 			err = e
 		}
 	}()
-	view := newRecordView(env, out, o)
+	view := &recordView{env: env, out: out, o: o}
 	r := &recorder{s: s, out: o.out, missing: missingDirectory(o.out)}
 	r.trace, err = recording.Create(o.out, &recording.Options{
 		Env: s.circumstances(), Count: o.count,
@@ -46,7 +71,7 @@ func runRecord(ctx context.Context, env *Env, o *recordOptions, sel *selection) 
 	if err != nil {
 		s.abandon()
 		removeEmpty(o.out, r.missing)
-		return explainDirectory(o.out, err)
+		return explain.Directory(o.out, err)
 	}
 	done := s.attaching()
 	r.tracers, err = s.sources(o)
@@ -63,13 +88,13 @@ func runRecord(ctx context.Context, env *Env, o *recordOptions, sel *selection) 
 		return err
 	}
 	sum, why, failure := r.run(ctx, ends)
-	view.done()
+	env.Status("")
 	status := s.finish(ctx, why)
 	if e := view.summary(&sum, s.elapsed(), why, r.problems()); failure == nil {
 		failure = e
 	}
 	if failure != nil {
-		return explainDisk(failure)
+		return explain.Disk(failure)
 	}
 	return status
 }

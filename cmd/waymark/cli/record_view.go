@@ -7,47 +7,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/recording"
 )
 
 // recordView says how a recording is going and how it went.
 type recordView struct {
-	env   *Env
-	out   *output
-	o     *recordOptions
-	shown bool
-	last  uint64 // events at the last line
-	at    time.Duration
-}
-
-func newRecordView(env *Env, out *output, o *recordOptions) *recordView {
-	return &recordView{env: env, out: out, o: o}
+	env  *term.Env
+	out  *term.Output
+	o    *recordOptions
+	last uint64 // events at the last line
+	at   time.Duration
 }
 
 // progress shows a line on a terminal, in place of the last one.
 func (v *recordView) progress(sum *recording.Summary, now time.Duration) {
-	if !isScreen(v.env.Stderr) {
-		return
-	}
 	n := sum.Received
-	line := fmt.Sprintf("waymark: %s, %s, %d lost, %s, %s", plural(n, "event"), rateText(perSecond(n-v.last, now-v.at)),
+	v.env.Status("waymark: %s, %s, %d lost, %s, %s", term.Plural(n, "event"), rateText(perSecond(n-v.last, now-v.at)),
 		sum.Total(), bytesText(sum.Bytes), seconds(now))
 	v.last, v.at = n, now
-	v.env.mu.Lock()
-	defer v.env.mu.Unlock()
-	fmt.Fprint(v.env.Stderr, "\r\x1b[K"+printable(line))
-	v.shown = true
-}
-
-// done takes the line back.
-func (v *recordView) done() {
-	v.env.mu.Lock()
-	defer v.env.mu.Unlock()
-	if v.shown {
-		fmt.Fprint(v.env.Stderr, "\r\x1b[K")
-		v.shown = false
-	}
 }
 
 // jsonRecording is what record --json prints.
@@ -74,7 +53,7 @@ type jsonLoss struct {
 func (v *recordView) summary(sum *recording.Summary, elapsed time.Duration, why end, problems []error) error {
 	saved, unwritten := sum.Saved(), sum.Unwritten()
 	if v.o.json {
-		v.env.warnLost(problems)
+		warnLost(v.env, problems)
 		var j jsonRecording
 		s := &j.Recording
 		s.Trace, s.Events, s.Lost, s.Unwritten = v.o.out, saved, sum.Total(), unwritten
@@ -84,17 +63,17 @@ func (v *recordView) summary(sum *recording.Summary, elapsed time.Duration, why 
 		}
 		return writeJSON(v.out, &j)
 	}
-	v.env.message("%s, %d lost, in %s, %s: %s in %s", plural(saved, "event"), sum.Total(), seconds(elapsed),
+	v.env.Message("%s, %d lost, in %s, %s: %s in %s", term.Plural(saved, "event"), sum.Total(), seconds(elapsed),
 		rateText(perSecond(saved, elapsed)), bytesText(sum.Bytes), v.o.out)
 	for _, l := range sum.Lost {
-		v.env.message("lost on CPU %d: %d, %s", l.CPU, l.Count, strings.ReplaceAll(l.Reason, "_", " "))
+		v.env.Message("lost on CPU %d: %d, %s", l.CPU, l.Count, strings.ReplaceAll(l.Reason, "_", " "))
 	}
 	if unwritten > 0 {
-		v.env.message("%s received and not written", plural(unwritten, "event"))
+		v.env.Message("%s received and not written", term.Plural(unwritten, "event"))
 	}
-	v.env.warnLost(problems)
+	warnLost(v.env, problems)
 	if sum.Total() > 0 && len(problems) == 0 {
-		v.env.hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
+		v.env.Hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
 	}
 	return nil
 }
@@ -128,12 +107,4 @@ func (s *session) circumstances() []ctf.EnvEntry {
 		env = append(env, recording.Number(fmt.Sprintf("pid_%d", i), int64(pid)))
 	}
 	return env
-}
-
-// explainDisk adds what helps when a trace could not be written.
-func explainDisk(err error) error {
-	if diskFull(err) {
-		return withHint(err, "what was written until then is a valid trace; make room, or give -o another file system")
-	}
-	return err
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/recording"
 )
@@ -36,7 +38,7 @@ type reportOptions struct {
 	where, by, out      string
 }
 
-func newReportCommand(env *Env) *cobra.Command {
+func newReportCommand(env *term.Env) *cobra.Command {
 	var o reportOptions
 	cmd := &cobra.Command{
 		Use:     "report [FLAGS] TRACE [PATTERN...]",
@@ -47,7 +49,7 @@ func newReportCommand(env *Env) *cobra.Command {
 			if err := o.check(cmd, args); err != nil {
 				return err
 			}
-			return env.reportTrace(cmd.Context(), &o, args[0], args[1:])
+			return reportTrace(cmd.Context(), env, &o, args[0], args[1:])
 		},
 	}
 	flags := cmd.Flags()
@@ -64,14 +66,14 @@ func newReportCommand(env *Env) *cobra.Command {
 func (o *reportOptions) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
-		return usage("such as waymark report waymark-20261121-100000", "%s needs a trace", cmd.CommandPath())
+		return term.Usage("such as waymark report waymark-20261121-100000", "%s needs a trace", cmd.CommandPath())
 	case o.stat && o.latency:
-		return usage("one after the other", "--stat and --latency are two reports")
+		return term.Usage("one after the other", "--stat and --latency are two reports")
 	case o.latency && len(args) != 3:
-		return usage("such as waymark report trace --latency http:request_start http:request_end",
+		return term.Usage("such as waymark report trace --latency http:request_start http:request_end",
 			"--latency is from one marker to another, and %s", namedText(len(args)-1))
 	case o.by != "" && !o.latency:
-		return usage("--by joins two markers", "--by without --latency")
+		return term.Usage("--by joins two markers", "--by without --latency")
 	}
 	return (&watchFlags{where: o.where}).check()
 }
@@ -95,21 +97,21 @@ type reportTotal struct {
 func (t *reportTotal) elapsed() time.Duration { return t.last - t.first }
 
 // reportTrace reads a trace from its beginning to its end.
-func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, patterns []string) (err error) {
+func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string, patterns []string) (err error) {
 	r, damage := recording.Open(path)
 	if r == nil {
-		return withHint(damage, "TRACE is a directory with a file named metadata, or with such below it, as waymark record and LTTng write them")
+		return term.WithHint(damage, "TRACE is a directory with a file named metadata, or with such below it, as waymark record and LTTng write them")
 	}
 	defer r.Close()
 	damaged := damage != nil
 	if damaged {
-		e.printError(damage)
+		explain.Print(e, damage)
 	}
 	chosen, err := chooseEvents(r.Points(), patterns, o.where)
 	if err != nil {
 		return err
 	}
-	out, err := e.openOutput(o.out, false)
+	out, err := e.OpenOutput(o.out, false)
 	if err != nil {
 		return err
 	}
@@ -130,7 +132,7 @@ func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, pa
 		}
 		if err != nil {
 			damaged = true
-			e.printError(err)
+			explain.Print(e, err)
 			continue
 		}
 		ok, selected := chosen.holds(event)
@@ -157,32 +159,32 @@ func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, pa
 	if err := view.end(&total); err != nil {
 		return err
 	}
-	if err := out.flush(); err != nil {
+	if err := out.Flush(); err != nil {
 		return err
 	}
-	e.summarizeReport(&total)
+	summarizeReport(e, &total)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case damaged:
-		return statusFailure(statusError)
+		return term.StatusFailure(statusError)
 	}
 	return nil
 }
 
-func (e *Env) summarizeReport(t *reportTotal) {
+func summarizeReport(e *term.Env, t *reportTotal) {
 	sum := traceSummary{events: t.events, lost: t.lost, elapsed: t.elapsed()}
 	others := ""
 	if t.filtered {
-		others = " and " + plural(t.others, "other")
+		others = " and " + term.Plural(t.others, "other")
 	}
-	e.message("%s%s, %d lost, in %s", plural(sum.events, "event"), others, sum.lost, seconds(sum.elapsed))
+	e.Message("%s%s, %d lost, in %s", term.Plural(sum.events, "event"), others, sum.lost, seconds(sum.elapsed))
 }
 
 // byTrace is the end of a report.
 const byTrace end = "trace"
 
-func newReporter(out *output, o *reportOptions, r *recording.Reader, patterns []string) (reporter, error) {
+func newReporter(out *term.Output, o *reportOptions, r *recording.Reader, patterns []string) (reporter, error) {
 	switch {
 	case o.latency:
 		return newReportLatency(out, o, r.Points(), patterns)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/recording"
@@ -15,7 +16,7 @@ import (
 
 // reportLatency measures the time from one marker to another.
 type reportLatency struct {
-	out       *output
+	out       *term.Output
 	json      bool
 	by, endBy string
 	from, to  []*event.Point
@@ -23,7 +24,7 @@ type reportLatency struct {
 	all       tracer.Latencies
 }
 
-func newReportLatency(out *output, o *reportOptions, points []*event.Point, patterns []string) (*reportLatency, error) {
+func newReportLatency(out *term.Output, o *reportOptions, points []*event.Point, patterns []string) (*reportLatency, error) {
 	v := &reportLatency{out: out, json: o.json}
 	var err error
 	if v.from, err = selectPoints(points, patterns[:1]); err != nil {
@@ -67,8 +68,8 @@ func (v *reportLatency) end(t *reportTotal) error {
 	if by != endBy {
 		by += " = " + endBy
 	}
-	title := fmt.Sprintf("%s → %s, by %s", markerNames(v.from, "none"), markerNames(v.to, "none"), label(by))
-	return (&latencyPlain{v.out, styleFor(v.out.to), func() string { return title }}).final(s, byTrace)
+	title := fmt.Sprintf("%s → %s, by %s", markerNames(v.from, "none"), markerNames(v.to, "none"), term.Label(by))
+	return (&latencyPlain{v.out, func() string { return title }}).final(s, byTrace)
 }
 
 // completeReport completes the trace by files, and then the markers in it.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/recording"
@@ -31,7 +32,7 @@ func appendNested(b []byte, v *ctf.Value) []byte {
 	switch t := v.Type.(type) {
 	case *ctf.Enum:
 		if names := t.Names(nil, v.Bits); len(names) > 0 {
-			return append(b, label(names[0])...)
+			return append(b, term.Label(names[0])...)
 		}
 		return appendNumber(b, &t.Integer, v.Bits)
 	case *ctf.Integer:
@@ -44,7 +45,7 @@ func appendNested(b []byte, v *ctf.Value) []byte {
 		b = append(b, '{')
 		for i := range v.Elems {
 			b = append(b, " "[:min(i, 1)]...)
-			b = append(b, label(t.Fields[i].Name)...)
+			b = append(b, term.Label(t.Fields[i].Name)...)
 			b = appendNested(append(b, '='), &v.Elems[i])
 		}
 		return append(b, '}')
@@ -150,7 +151,7 @@ func jsonNumber(signed bool, bits uint64) any {
 
 // reportStat counts events by marker.
 type reportStat struct {
-	out   *output
+	out   *term.Output
 	json  bool
 	rows  map[string]*uint64
 	order []string
@@ -178,8 +179,8 @@ type jsonReportStat struct {
 
 func (v *reportStat) end(t *reportTotal) error {
 	slices.SortStableFunc(v.order, func(a, b string) int { return cmp.Compare(*v.rows[b], *v.rows[a]) })
-	table := table{right: []bool{false, true, true}}
-	table.add("MARKER", "EVENTS", "RATE")
+	table := term.Table{Right: []bool{false, true, true}}
+	table.Add("MARKER", "EVENTS", "RATE")
 	for _, name := range v.order {
 		n := *v.rows[name]
 		rate := perSecond(n, t.elapsed())
@@ -189,11 +190,10 @@ func (v *reportStat) end(t *reportTotal) error {
 			}
 			continue
 		}
-		table.add(label(name), strconv.FormatUint(n, 10), rateText(rate))
+		table.Add(term.Label(name), strconv.FormatUint(n, 10), rateText(rate))
 	}
 	if v.json {
 		return nil
 	}
-	plain := latencyPlain{out: v.out, style: styleFor(v.out.to)}
-	return plain.print(table.lines())
+	return table.Print(v.out, v.out.Style.Bold)
 }

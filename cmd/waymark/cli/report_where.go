@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/filter"
@@ -63,7 +64,7 @@ func chooseEvents(points []*event.Point, patterns []string, where string) (*even
 	}
 	for name := range missing {
 		if !found[name] && len(selected) > 0 {
-			return nil, withHint(fmt.Errorf("--where: no marker of the trace has a field %s", name),
+			return nil, term.WithHint(fmt.Errorf("--where: no marker of the trace has a field %s", name),
 				"every event has comm, pid, tid, cpu and goroutine")
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -30,7 +32,7 @@ var stubborn = 10 * time.Second
 
 // session is one run of stat or trace: markers to attach to, and what ends it.
 type session struct {
-	env     *Env
+	env     *term.Env
 	named   string
 	target  tracer.Target // for Count and Trace: a PID or a path
 	markers []*tracer.Marker
@@ -48,14 +50,14 @@ type session struct {
 
 	process processes // of -p
 	later   *tracer.Later
-	json    *output         // nil without --json
+	json    *term.Output    // nil without --json
 	ended   <-chan struct{} // when everybody who is followed has ended
 	over    chan struct{}
 	begun   time.Time
 }
 
 // openSession finds what the selection names. A command is started, and waits for resume.
-func (e *Env) openSession(ctx context.Context, sel *selection) (*session, error) {
+func openSession(ctx context.Context, e *term.Env, sel *selection) (*session, error) {
 	s := &session{env: e, named: sel.named(), target: sel.target, over: make(chan struct{})}
 	var err error
 	if s.target.Engine, err = sel.engine.choose(sel.target); err != nil {
@@ -72,7 +74,7 @@ func (e *Env) openSession(ctx context.Context, sel *selection) (*session, error)
 	s.target.Follow = sel.target.Follow
 	s.process = openProcesses(sel.target.PIDs)
 	s.later = s.newLater(sel)
-	done := e.progress("reading the markers of %s", s.named)
+	done := e.Progress("reading the markers of %s", s.named)
 	all, err := s.find(ctx)
 	done()
 	if err == nil {
@@ -86,9 +88,9 @@ func (e *Env) openSession(ctx context.Context, sel *selection) (*session, error)
 		s.abandon()
 		return nil, err
 	}
-	e.warnProblems(s.markers, false)
-	e.warnUnavailable(s.markers)
-	e.warnPlaces(s.markers)
+	warnProblems(e, s.markers, false)
+	warnUnavailable(e, s.markers)
+	warnPlaces(e, s.markers)
 	s.part()
 	return s, nil
 }
@@ -100,11 +102,11 @@ func (s *session) startCommand(ctx context.Context, argv []string) error {
 		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Agent: s.target.Engine == tracer.EngineAgent,
 	})
 	if err != nil {
-		return explainCommand(argv[0], err)
+		return explain.Command(argv[0], err)
 	}
 	s.command, s.exited = c, make(chan struct{})
 	s.target = tracer.Target{PID: c.PID(), Engine: s.target.Engine}
-	e.onSecondInterrupt(func() { c.Kill() })
+	e.OnSecondInterrupt(func() { c.Kill() })
 	go func() {
 		s.result = c.Wait()
 		close(s.exited)
@@ -123,7 +125,7 @@ func (s *session) abandon() {
 
 // attaching says that it is attaching, when that takes long.
 func (s *session) attaching() (done func()) {
-	return s.env.progress("attaching to %s", s.what())
+	return s.env.Progress("attaching to %s", s.what())
 }
 
 // what says what is attached to. What an agent tells of has no sites.
@@ -131,7 +133,7 @@ func (s *session) what() string {
 	if s.target.Engine == tracer.EngineAgent {
 		return pointsText(s.markers)
 	}
-	return plural(len(s.markers), "marker") + " at " + plural(sites(s.markers), "site")
+	return term.Plural(len(s.markers), "marker") + " at " + term.Plural(sites(s.markers), "site")
 }
 
 // pointsText counts markers and tracepoints.
@@ -144,11 +146,11 @@ func pointsText(markers []*tracer.Marker) string {
 	}
 	switch n {
 	case 0:
-		return plural(len(markers), "marker")
+		return term.Plural(len(markers), "marker")
 	case len(markers):
-		return plural(n, "tracepoint")
+		return term.Plural(n, "tracepoint")
 	}
-	return plural(len(markers)-n, "marker") + " and " + plural(n, "tracepoint")
+	return term.Plural(len(markers)-n, "marker") + " and " + term.Plural(n, "tracepoint")
 }
 
 func sites(markers []*tracer.Marker) int {
@@ -161,7 +163,7 @@ func sites(markers []*tracer.Marker) int {
 
 // begin starts what was waiting for the tracer to be attached, save for what is left out, and returns a
 // channel that says when and why the session ends.
-func (s *session) begin(ctx context.Context, skipped []*tracer.SiteError, limit time.Duration, out *output) (<-chan end, error) {
+func (s *session) begin(ctx context.Context, skipped []*tracer.SiteError, limit time.Duration, out *term.Output) (<-chan end, error) {
 	if err := s.skips(skipped); err != nil {
 		return nil, err
 	}
@@ -172,15 +174,15 @@ func (s *session) begin(ctx context.Context, skipped []*tracer.SiteError, limit 
 			return nil, err
 		}
 	case s.target.Engine == tracer.EngineAgent:
-		s.env.message("attached to %s in %s, through its agent; Ctrl-C ends it", s.what(), s.where())
+		s.env.Message("attached to %s in %s, through its agent; Ctrl-C ends it", s.what(), s.where())
 	default:
 		if err := tracer.AwaitPatched(ctx, s.target, s.markers); err != nil && ctx.Err() == nil {
-			s.env.warning("%v; passes of it may be missed", err)
+			s.env.Warning("%v; passes of it may be missed", err)
 		}
-		s.env.message("attached to %s in %s; Ctrl-C ends it", s.attachedTo(skipped), s.where())
+		s.env.Message("attached to %s in %s; Ctrl-C ends it", s.attachedTo(skipped), s.where())
 	}
 	if len(s.beside) > 0 {
-		s.env.message("and to %s", strings.Join(s.beside, ", and to "))
+		s.env.Message("and to %s", strings.Join(s.beside, ", and to "))
 	}
 	ends := make(chan end, 1)
 	go s.watch(ctx, limit, out, ends)

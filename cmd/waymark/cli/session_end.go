@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 )
 
 // targetEnded is closed when the processes of -p have ended, and their children with --follow.
@@ -22,7 +24,7 @@ func (s *session) targetEnded() <-chan struct{} {
 
 func (s *session) elapsed() time.Duration { return time.Since(s.begun) }
 
-func (s *session) watch(ctx context.Context, limit time.Duration, out *output, ends chan<- end) {
+func (s *session) watch(ctx context.Context, limit time.Duration, out *term.Output, ends chan<- end) {
 	var deadline <-chan time.Time
 	if limit > 0 {
 		timer := time.NewTimer(limit)
@@ -36,7 +38,7 @@ func (s *session) watch(ctx context.Context, limit time.Duration, out *output, e
 		ends <- byProcess
 	case <-deadline:
 		ends <- byDuration
-	case <-out.failed:
+	case <-out.Failed:
 		ends <- byOutput
 	case <-ctx.Done():
 		go s.awaitReader(out, "Ctrl-C again")
@@ -51,16 +53,16 @@ func (s *session) watch(ctx context.Context, limit time.Duration, out *output, e
 
 // awaitReader waits until the session, which has ended, is over. When it is not because nobody reads
 // what is written, it says so, and what helps.
-func (s *session) awaitReader(out *output, way string) {
-	for tick := time.NewTicker(patience); ; {
+func (s *session) awaitReader(out *term.Output, way string) {
+	for tick := time.NewTicker(term.Patience); ; {
 		select {
 		case <-s.over:
 			tick.Stop()
 			return
 		case <-tick.C:
-			if out.stuck(patience) {
+			if out.Stuck(term.Patience) {
 				tick.Stop()
-				s.env.message("whoever reads the output does not, and the rest waits for that; %s ends without it", way)
+				s.env.Message("whoever reads the output does not, and the rest waits for that; %s ends without it", way)
 				return
 			}
 		}
@@ -114,8 +116,8 @@ func (s *session) awaitCommand() {
 func (s *session) terminate(kill <-chan struct{}) error {
 	s.command.Signal(syscall.SIGTERM)
 	pid := s.command.PID()
-	waiting := time.AfterFunc(patience, func() {
-		s.env.message("waiting for %s, process %d, to end after SIGTERM; Ctrl-C kills it", s.named, pid)
+	waiting := time.AfterFunc(term.Patience, func() {
+		s.env.Message("waiting for %s, process %d, to end after SIGTERM; Ctrl-C kills it", s.named, pid)
 	})
 	defer waiting.Stop()
 	select {
@@ -124,7 +126,7 @@ func (s *session) terminate(kill <-chan struct{}) error {
 		s.command.Kill()
 		<-s.exited
 	case <-time.After(stubborn):
-		return withHint(fmt.Errorf("%s, process %d, still runs %v after SIGTERM, and is left running", s.named, pid, stubborn),
+		return term.WithHint(fmt.Errorf("%s, process %d, still runs %v after SIGTERM, and is left running", s.named, pid, stubborn),
 			"kill -KILL %d ends it", pid)
 	}
 	return nil
@@ -157,8 +159,8 @@ func commandResult(err error) error {
 		}
 		return nil
 	}
-	if signal, ok := endedBySignal(exit); ok {
-		return statusFailure(128 + signal)
+	if signal, ok := term.EndedBySignal(exit); ok {
+		return term.StatusFailure(128 + signal)
 	}
-	return statusFailure(exit.ExitCode())
+	return term.StatusFailure(exit.ExitCode())
 }

@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
@@ -28,7 +30,7 @@ func TestTerminateStubborn(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			stubborn = test.patience
 			ready, stdout := io.Pipe()
-			s := &session{env: &Env{Stdout: stdout, Stderr: io.Discard}, named: "the command"}
+			s := &session{env: &term.Env{Stdout: stdout, Stderr: io.Discard}, named: "the command"}
 			if err := s.startCommand(context.Background(), []string{"sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`}); err != nil {
 				peer.Missing(t, "ptrace: "+err.Error())
 			}
@@ -42,7 +44,7 @@ func TestTerminateStubborn(t *testing.T) {
 			err := s.terminate(test.kill)
 			hint := ""
 			if err != nil {
-				_, hint = explain(err)
+				_, hint = explain.Error(err)
 			}
 			if (err != nil) != test.stays || test.stays && (!strings.Contains(err.Error(), "is left running") || !strings.Contains(hint, "kill -KILL")) {
 				t.Errorf("%v, hint %q", err, hint)

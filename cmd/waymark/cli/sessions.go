@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -24,12 +25,12 @@ const sessionsExample = `  waymark sessions                       everything tha
   waymark sessions stop -p 1234 flight   end one, and forget what it kept
   waymark sessions remove -p 1234        forget what a dead program left`
 
-func newSessionsCommand(env *Env) *cobra.Command {
+func newSessionsCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sessions [stop | remove]", Short: "List and end recordings that programs make by themselves", Long: sessionsLong, Example: sessionsExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("there is stop and remove, and sessions alone lists them", "sessions has no command %q", args[0])
+				return term.Usage("there is stop and remove, and sessions alone lists them", "sessions has no command %q", args[0])
 			}
 			return listSessions(env)
 		},
@@ -72,34 +73,31 @@ func newSessionCommand(use, short, example string, alive bool, do func(*tracer.S
 	return cmd
 }
 
-func listSessions(env *Env) error {
+func listSessions(env *term.Env) error {
 	all, err := tracer.Sessions()
 	if len(all) == 0 {
 		if err != nil {
 			return err
 		}
-		env.message("nobody records")
+		env.Message("nobody records")
 		return nil
 	}
-	t := table{right: []bool{true, false, false, false, true, true, true, true, false}}
-	t.add("PID", "SESSION", "PROGRAM", "STATE", "SIZE", "MARKERS", "EVENTS", "LOST", "SINCE")
+	t := term.Table{Right: []bool{true, false, false, false, true, true, true, true, false}}
+	t.Add("PID", "SESSION", "PROGRAM", "STATE", "SIZE", "MARKERS", "EVENTS", "LOST", "SINCE")
 	for i := range all {
 		s := &all[i]
-		row := []string{fmt.Sprint(s.PID), label(s.Name), label(filepath.Base(s.Executable)), sessionState(s), bytesText(uint64(max(s.Size, 0)))}
+		row := []string{fmt.Sprint(s.PID), term.Label(s.Name), term.Label(filepath.Base(s.Executable)), sessionState(s), bytesText(uint64(max(s.Size, 0)))}
 		if s.Alive {
 			row = append(row, fmt.Sprint(s.Markers), fmt.Sprint(s.Recorded), fmt.Sprint(s.Lost))
 		} else {
 			row = append(row, "-", "-", "-")
 		}
-		t.add(append(row, s.Began.Local().Format("2006-01-02 15:04:05"))...)
-	}
-	for _, line := range t.lines() {
-		fmt.Fprintln(env.Stdout, line)
+		t.Add(append(row, s.Began.Local().Format("2006-01-02 15:04:05"))...)
 	}
 	if err != nil {
-		env.warning("%v", err)
+		env.Warning("%v", err)
 	}
-	return nil
+	return t.Print(env.Stdout, nil)
 }
 
 func sessionState(s *tracer.Session) string {
@@ -127,7 +125,7 @@ func findSession(pid int, name string, alive bool) (*tracer.Session, error) {
 		for _, s := range some {
 			names = append(names, fmt.Sprintf("-p %d %s", s.PID, s.Name))
 		}
-		return nil, usage("give one of "+list(names), "%d recordings are meant", len(some))
+		return nil, term.Usage("give one of "+term.List(names), "%d recordings are meant", len(some))
 	case err != nil:
 		return nil, err
 	}
@@ -141,17 +139,17 @@ func noSession(all []tracer.Session, pid int, name string, alive bool) error {
 	})
 	switch {
 	case alive && other:
-		return withHint(fmt.Errorf("process %d is dead", pid), "waymark recover -p %d writes what it has left, waymark sessions remove -p %d forgets it", pid, pid)
+		return term.WithHint(fmt.Errorf("process %d is dead", pid), "waymark recover -p %d writes what it has left, waymark sessions remove -p %d forgets it", pid, pid)
 	case other:
-		return withHint(fmt.Errorf("process %d is alive", pid), "waymark snapshot -p %d writes what it has recorded, waymark sessions stop -p %d ends that", pid, pid)
+		return term.WithHint(fmt.Errorf("process %d is alive", pid), "waymark snapshot -p %d writes what it has recorded, waymark sessions stop -p %d ends that", pid, pid)
 	case alive:
-		return withHint(errors.New("there is no such recording"), "waymark sessions shows what there is; waymark record --flight 64M -p PID starts one")
+		return term.WithHint(errors.New("there is no such recording"), "waymark sessions shows what there is; waymark record --flight 64M -p PID starts one")
 	}
 	hint := "waymark sessions shows what there is"
 	if f, err := os.Stat(name); err == nil && f.Mode().IsRegular() {
 		hint += "; the file of that name is ./" + name
 	}
-	return withHint(errors.New("no dead program has left such a recording"), "%s", hint)
+	return term.WithHint(errors.New("no dead program has left such a recording"), "%s", hint)
 }
 
 // completeSessions makes the shell complete names of recordings.

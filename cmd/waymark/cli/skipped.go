@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -20,19 +22,19 @@ func (s *session) skips(skipped []*tracer.SiteError) error {
 	said, shown := 0, 0
 	for rest := skipped; len(rest) > 0 && said < maxProblems; said++ {
 		n := alike(rest)
-		_, hint := explain(rest[0])
+		_, hint := explain.Error(rest[0])
 		if shown += n; n == 1 {
-			s.env.warning("%v", rest[0])
+			s.env.Warning("%v", rest[0])
 		} else {
-			s.env.warning("%s: %s left out: %v", rest[0].Marker.File.Path, plural(n, "site"), rest[0].Err)
+			s.env.Warning("%s: %s left out: %v", rest[0].Marker.File.Path, term.Plural(n, "site"), rest[0].Err)
 		}
 		if hint != "" && said == 0 && !errors.Is(rest[0], tracer.ErrRedZone) { // whose is for who has nothing else
-			s.env.hint("%s", hint)
+			s.env.Hint("%s", hint)
 		}
 		rest = rest[n:]
 	}
 	if more := len(skipped) - shown; more > 0 {
-		s.env.warning("%s left out besides; --json has them all", plural(more, "site"))
+		s.env.Warning("%s left out besides; --json has them all", term.Plural(more, "site"))
 	}
 	if s.json == nil {
 		return nil
@@ -75,5 +77,5 @@ func (s *session) attachedTo(skipped []*tracer.SiteError) string {
 			markers--
 		}
 	}
-	return plural(markers, "marker") + " at " + plural(sites(s.markers)-len(skipped), "site")
+	return term.Plural(markers, "marker") + " at " + term.Plural(sites(s.markers)-len(skipped), "site")
 }

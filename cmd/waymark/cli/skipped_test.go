@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer"
@@ -29,8 +30,8 @@ func TestSkips(t *testing.T) {
 		add(odd, "d", 1, fmt.Errorf("reason %d", n))
 	}
 	var stderr, out bytes.Buffer
-	env := &Env{Stdout: &out, Stderr: &stderr}
-	json, err := env.openOutput("", false)
+	env := &term.Env{Stdout: &out, Stderr: &stderr}
+	json, err := env.OpenOutput("", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
@@ -54,7 +56,7 @@ func (f *traceFlags) directory() string {
 	return f.out
 }
 
-func newSnapshotCommand(env *Env) *cobra.Command {
+func newSnapshotCommand(env *term.Env) *cobra.Command {
 	var f traceFlags
 	cmd := &cobra.Command{
 		Use: "snapshot [-p PID] [-o DIR] [NAME]", Short: "Write what a recording has kept until now",
@@ -76,7 +78,7 @@ func newSnapshotCommand(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return env.saveTrace(cmd.Context(), f.directory(), events, s)
+			return saveTrace(cmd.Context(), env, f.directory(), events, s)
 		},
 	}
 	f.add(cmd)
@@ -84,7 +86,7 @@ func newSnapshotCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
-func newRecoverCommand(env *Env) *cobra.Command {
+func newRecoverCommand(env *term.Env) *cobra.Command {
 	var f traceFlags
 	var remove bool
 	cmd := &cobra.Command{
@@ -97,13 +99,13 @@ func newRecoverCommand(env *Env) *cobra.Command {
 			name := strings.Join(args, "")
 			if strings.Contains(name, "/") {
 				if remove {
-					return usage("remove it yourself", "--remove is for what waymark sessions shows, not for a FILE")
+					return term.Usage("remove it yourself", "--remove is for what waymark sessions shows, not for a FILE")
 				}
 				events, s, err := tracer.OpenRing(name)
 				if err != nil {
-					return withHint(err, "FILE is the ring file of a recording; those that dead programs have left are shown by waymark sessions, and taken without FILE")
+					return term.WithHint(err, "FILE is the ring file of a recording; those that dead programs have left are shown by waymark sessions, and taken without FILE")
 				}
-				return env.saveTrace(cmd.Context(), f.directory(), events, s)
+				return saveTrace(cmd.Context(), env, f.directory(), events, s)
 			}
 			s, err := findSession(f.pid, name, false)
 			if err != nil {
@@ -113,7 +115,7 @@ func newRecoverCommand(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := env.saveTrace(cmd.Context(), f.directory(), events, s); err != nil || !remove {
+			if err := saveTrace(cmd.Context(), env, f.directory(), events, s); err != nil || !remove {
 				return err
 			}
 			return tracer.RemoveSession(s)
@@ -126,18 +128,18 @@ func newRecoverCommand(env *Env) *cobra.Command {
 }
 
 // saveTrace writes events as a trace and reports how many there were. Events before a damage are written.
-func (e *Env) saveTrace(ctx context.Context, dir string, events *tracer.Tracer, s *tracer.Session) error {
+func saveTrace(ctx context.Context, e *term.Env, dir string, events *tracer.Tracer, s *tracer.Session) error {
 	defer events.Close()
 	trace, err := recording.Create(dir, &recording.Options{Env: []ctf.EnvEntry{
 		recording.Text("target", fmt.Sprintf("process %d", s.PID)), recording.Text("session", s.Name),
 		recording.Text("executable_0", s.Executable), recording.Number("pid_0", int64(s.PID)),
 	}})
 	if err != nil {
-		return explainDirectory(dir, err)
+		return explain.Directory(dir, err)
 	}
 	sum, err := trace.Record(ctx, events)
 	if errors.Is(err, ctf.ErrStopped) {
-		return explainDisk(err)
+		return explain.Disk(err)
 	}
 	others, problems := "lost", events.Problems()
 	if s.Flight {
@@ -146,7 +148,7 @@ func (e *Env) saveTrace(ctx context.Context, dir string, events *tracer.Tracer, 
 			others += " or lost"
 		}
 	}
-	e.message("%s, %d %s: %s in %s", plural(sum.Events, "event"), sum.Total(), others, bytesText(sum.Bytes), dir)
-	e.warnLost(problems)
+	e.Message("%s, %d %s: %s in %s", term.Plural(sum.Events, "event"), sum.Total(), others, bytesText(sum.Bytes), dir)
+	warnLost(e, problems)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -60,7 +61,7 @@ type statOptions struct {
 	keys  int
 }
 
-func newStatCommand(env *Env) *cobra.Command {
+func newStatCommand(env *term.Env) *cobra.Command {
 	var o statOptions
 	cmd := &cobra.Command{
 		Use:     "stat [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark stat [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
@@ -93,17 +94,17 @@ func (o *statOptions) check(cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	switch {
 	case flags.Changed("count") && o.count == 0:
-		return usage("without -n there is no limit", "-n 0 asks for no hit at all")
+		return term.Usage("without -n there is no limit", "-n 0 asks for no hit at all")
 	case flags.Changed("top") && o.top < 1:
-		return usage("such as --top 10", "--top %d is no number of rows", o.top)
+		return term.Usage("such as --top 10", "--top %d is no number of rows", o.top)
 	case o.keys < 1 || o.keys > maxKeys:
-		return usage("from 1 to 1048576", "--keys %d is no number of keys", o.keys)
+		return term.Usage("from 1 to 1048576", "--keys %d is no number of keys", o.keys)
 	case flags.Changed("keys") && len(o.by) == 0:
-		return usage("add --by", "--keys is about what --by tells apart")
+		return term.Usage("add --by", "--keys is about what --by tells apart")
 	}
 	for i, name := range o.by {
 		if slices.Contains(o.by[:i], name) {
-			return usage("each key once", "--by names %s twice", name)
+			return term.Usage("each key once", "--by names %s twice", name)
 		}
 	}
 	if err := o.intervalFlags.check(cmd); err != nil {
@@ -121,9 +122,9 @@ type statView interface {
 	final(*sample, end) error
 }
 
-func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) error {
+func runStat(ctx context.Context, env *term.Env, o *statOptions, sel *selection) error {
 	var counter *tracer.Counter
-	return env.watch(ctx, &o.watchFlags, sel, watching{
+	return runWatching(ctx, env, &o.watchFlags, sel, watching{
 		attach: func(s *session) (_ attached, err error) {
 			how := &tracer.Options{Where: o.where, Vars: o.vars, By: o.by, MaxKeys: o.keys, Later: s.later}
 			if counter, err = tracer.Count(s.target, s.markers, how); err != nil {
@@ -131,7 +132,7 @@ func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) erro
 			}
 			return counter, nil
 		},
-		show: func(s *session, out *output, ends <-chan end) (end, error) {
+		show: func(s *session, out *term.Output, ends <-chan end) (end, error) {
 			if o.count > 0 {
 				ends = s.enough(ends, func() (bool, error) {
 					counts, err := counter.Read()
@@ -147,15 +148,15 @@ func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) erro
 	})
 }
 
-func newStatView(o *statOptions, s *session, sel *selection, out *output) statView {
+func newStatView(o *statOptions, s *session, sel *selection, out *term.Output) statView {
 	table := statTable{by: o.by, top: o.top}
-	plain := statPlain{out, styleFor(out.to), table, len(sel.patterns) == 0}
+	plain := statPlain{out, table, len(sel.patterns) == 0}
 	switch {
 	case o.json:
 		return &statJSON{out, table}
 	case o.print != 0:
 		return newStatIntervals(plain, s.markers)
-	case s.command == nil && isScreen(out.to):
+	case s.command == nil && out.IsScreen():
 		return newStatLive(out, plain)
 	}
 	return &plain

@@ -1,8 +1,10 @@
 package cli
 
+import "github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+
 // statJSON prints an object for each row and interval.
 type statJSON struct {
-	out   *output
+	out   *term.Output
 	table statTable
 }
 

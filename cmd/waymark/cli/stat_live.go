@@ -5,23 +5,27 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 )
 
 // statLive redraws a table in place, then leaves the one of statPlain there.
 type statLive struct {
-	*screen
+	*term.Screen
 	last statPlain
 }
 
-func newStatLive(out *output, last statPlain) *statLive { return &statLive{newScreen(out), last} }
+func newStatLive(out *term.Output, last statPlain) *statLive {
+	return &statLive{term.NewScreen(out), last}
+}
 
 func (v *statLive) interval(s *sample) error {
-	width, height := v.size()
-	return v.draw(liveLines(s, &v.last.table, width, height-1))
+	width, height := v.Size()
+	return v.Draw(liveLines(s, &v.last.table, width, height-1))
 }
 
 func (v *statLive) final(s *sample, why end) error {
-	if err := v.clear(); err != nil {
+	if err := v.Clear(); err != nil {
 		return err
 	}
 	return v.last.final(s, why)
@@ -43,27 +47,27 @@ func liveLines(s *sample, t *statTable, width, height int) []string {
 	for _, r := range rows {
 		top = max(top, rate(r))
 	}
-	lines := t.lines(rows, rate)
+	lines := t.layout(rows, rate).Lines()
 	column := 0
 	for _, line := range lines {
 		column = max(column, len([]rune(line)))
 	}
 	for i, r := range rows {
 		if n := barLength(rate(r), top); n > 0 {
-			lines[i+1] = pad(lines[i+1], column+2) + strings.Repeat("▪", n)
+			lines[i+1] = term.Pad(lines[i+1], column+2) + strings.Repeat("▪", n)
 		}
 	}
-	last := fmt.Sprintf("%s in %s; Ctrl-C ends it", plural(s.hits(), "hit"), seconds(s.elapsed))
+	last := fmt.Sprintf("%s in %s; Ctrl-C ends it", term.Plural(s.hits(), "hit"), seconds(s.elapsed))
 	if hidden := len(all) - len(rows); hidden > 0 {
 		what := "more marker"
 		if len(t.by) > 0 {
 			what = "more key"
 		}
-		last = fmt.Sprintf("%s less busy; %s", plural(hidden, what), last)
+		last = fmt.Sprintf("%s less busy; %s", term.Plural(hidden, what), last)
 	}
 	lines = append(lines, last)
 	for i := range lines {
-		lines[i] = clip(lines[i], width)
+		lines[i] = term.Clip(lines[i], width)
 	}
 	return lines
 }

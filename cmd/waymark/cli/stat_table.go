@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -59,7 +60,7 @@ func (r *statRow) compare(to *statRow) int {
 func (t *statTable) heading() []string {
 	columns := []string{"MARKER"}
 	for _, name := range t.by {
-		columns = append(columns, strings.ToUpper(label(name)))
+		columns = append(columns, strings.ToUpper(term.Label(name)))
 	}
 	return append(columns, "COUNT", "RATE")
 }
@@ -97,17 +98,17 @@ func (r *statRow) cell(j int) string {
 	case r.fields[j].Kind == event.Invalid:
 		return "-" // the marker has no such field
 	}
-	return label(string(r.fields[j].AppendText(nil, &r.key.Values[j])))
+	return term.Label(string(r.fields[j].AppendText(nil, &r.key.Values[j])))
 }
 
-// lines lays out a heading and a line for each row.
-func (t *statTable) lines(rows []statRow, rate func(statRow) float64) []string {
-	all := table{right: t.right()}
-	all.add(t.heading()...)
+// layout returns a heading and a line for each row.
+func (t *statTable) layout(rows []statRow, rate func(statRow) float64) *term.Table {
+	all := term.Table{Right: t.right()}
+	all.Add(t.heading()...)
 	for i, cells := range t.cells(rows) {
-		all.add(append(cells, fmt.Sprint(rows[i].count), rateText(rate(rows[i])))...)
+		all.Add(append(cells, fmt.Sprint(rows[i].count), rateText(rate(rows[i])))...)
 	}
-	return all.lines()
+	return &all
 }
 
 // rowNames returns the names of the rows' markers, with their file where one name is in several.
@@ -130,9 +131,9 @@ func rowNames(rows []statRow) []string {
 			names[i] = fmt.Sprintf("(%d more)", r.folded)
 			continue
 		}
-		names[i] = label(r.marker.FullName())
+		names[i] = term.Label(r.marker.FullName())
 		if several[r.marker.FullName()] {
-			names[i] += " (" + label(filepath.Base(r.marker.File.Path)) + ")"
+			names[i] += " (" + term.Label(filepath.Base(r.marker.File.Path)) + ")"
 		}
 	}
 	return names

@@ -6,13 +6,13 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
 // statPlain prints one table at the end.
 type statPlain struct {
-	out   *output
-	style style
+	out   *term.Output
 	table statTable
 	brief bool // leave out what was not hit: nobody asked for it by name
 }
@@ -31,13 +31,9 @@ func (v *statPlain) final(s *sample, _ end) error {
 	}
 	rows = v.table.choose(rows, func(r statRow) uint64 { return r.count })
 	if len(rows) > 0 {
-		for i, line := range v.table.lines(rows, func(r statRow) float64 { return perSecond(r.count, s.elapsed) }) {
-			if i == 0 {
-				line = v.style.bold(line)
-			}
-			if _, err := fmt.Fprintln(v.out, line); err != nil {
-				return err
-			}
+		t := v.table.layout(rows, func(r statRow) float64 { return perSecond(r.count, s.elapsed) })
+		if err := t.Print(v.out, v.out.Style.Bold); err != nil {
+			return err
 		}
 	}
 	return v.summary(s)
@@ -57,16 +53,16 @@ func (v *statPlain) summary(s *sample) error {
 			markers[r.marker] = true
 		}
 	}
-	last := fmt.Sprintf("%s of %s in %s", plural(s.hits(), "hit"), plural(len(markers), "marker"), seconds(s.elapsed))
+	last := fmt.Sprintf("%s of %s in %s", term.Plural(s.hits(), "hit"), term.Plural(len(markers), "marker"), seconds(s.elapsed))
 	switch {
 	case len(v.table.by) > 0:
-		last += fmt.Sprintf("; %s", plural(keys, "key"))
+		last += fmt.Sprintf("; %s", term.Plural(keys, "key"))
 	case silent > 0 && len(markers) == 0:
-		last = fmt.Sprintf("no hits of %s in %s", plural(silent, "marker"), seconds(s.elapsed))
+		last = fmt.Sprintf("no hits of %s in %s", term.Plural(silent, "marker"), seconds(s.elapsed))
 	case silent > 0:
-		last += fmt.Sprintf("; %s not hit", plural(silent, "marker"))
+		last += fmt.Sprintf("; %s not hit", term.Plural(silent, "marker"))
 	}
-	_, err := fmt.Fprintln(v.out, v.style.dim(last))
+	_, err := fmt.Fprintln(v.out, v.out.Style.Dim(last))
 	return err
 }
 
@@ -82,7 +78,7 @@ func newStatIntervals(plain statPlain, markers []*tracer.Marker) *statIntervals 
 	v := &statIntervals{plain: plain, widths: make([]int, len(plain.table.by)+4)}
 	v.widths[0] = len("999.999 s")
 	for _, m := range markers {
-		v.widths[1] = max(v.widths[1], min(utf8.RuneCountInString(label(m.FullName())), maxNameColumn))
+		v.widths[1] = max(v.widths[1], min(utf8.RuneCountInString(term.Label(m.FullName())), maxNameColumn))
 	}
 	last := len(v.widths) - 1
 	v.widths[last-1], v.widths[last] = len("9999999"), len("9999999/s")
@@ -101,29 +97,24 @@ func (v *statIntervals) interval(s *sample) error {
 		}
 		rows = hit
 	}
-	lines := table{right: append([]bool{true}, t.right()...), least: v.widths}
+	lines := term.Table{Right: append([]bool{true}, t.right()...), Least: v.widths}
 	if !v.begun {
-		lines.add(append([]string{"TIME"}, t.heading()...)...)
+		lines.Add(append([]string{"TIME"}, t.heading()...)...)
 	}
 	at := fmt.Sprintf("%.3f s", s.elapsed.Seconds())
 	for i, cells := range t.cells(rows) {
 		r := &rows[i]
-		lines.add(append(append([]string{at}, cells...), fmt.Sprint(r.delta), rateText(perSecond(r.delta, s.interval)))...)
+		lines.Add(append(append([]string{at}, cells...), fmt.Sprint(r.delta), rateText(perSecond(r.delta, s.interval)))...)
 	}
 	if len(rows) == 0 {
-		lines.add(append([]string{at, "-"}, make([]string, len(t.by)+2)...)...) // time goes by
+		lines.Add(append([]string{at, "-"}, make([]string, len(t.by)+2)...)...) // time goes by
 	}
-	v.widths = lines.widths()
-	for i, line := range lines.lines() {
-		if i == 0 && !v.begun {
-			line = v.plain.style.bold(line)
-		}
-		if _, err := fmt.Fprintln(v.plain.out, line); err != nil {
-			return err
-		}
+	v.widths = lines.Widths()
+	var heading func(string) string
+	if !v.begun {
+		v.begun, heading = true, v.plain.out.Style.Bold
 	}
-	v.begun = true
-	return nil
+	return lines.Print(v.plain.out, heading)
 }
 
 // final prints the last interval, which is shorter than the others: unless it ended with one.

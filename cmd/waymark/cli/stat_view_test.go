@@ -106,7 +106,7 @@ func TestLiveLines(t *testing.T) {
 func TestStatLiveRedraws(t *testing.T) {
 	out, written := bufferOutput(t)
 	v := newStatLive(out, statPlain{out: out})
-	v.size = func() (int, int) { return 80, 24 }
+	v.Size = func() (int, int) { return 80, 24 }
 	s := &sample{elapsed: 2 * time.Second, interval: time.Second, rows: rowsOf(1)}
 	for range 2 {
 		if err := v.interval(s); err != nil {

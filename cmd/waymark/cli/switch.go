@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,9 +10,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
+
+// pointError says of which kind of points none matches a pattern.
+func pointError(kind string, err error) error {
+	var none *tracer.NoMatchError
+	if !errors.As(err, &none) || kind == pointMarker {
+		return err
+	}
+	return term.WithHint(fmt.Errorf("no %s matches %q", kind, none.Pattern), "%s", explain.NoMatchHint(none))
+}
 
 const keyLong = `Switch the keys of a Go program, the branches that it declares with package statickey.
 
@@ -52,21 +64,21 @@ func (f *switchFlags) agent(cmd *cobra.Command) (*tracer.Agent, error) {
 		return nil, err
 	}
 	if f.pid == 0 {
-		return nil, usage("such as -p 1234", "%s needs a process", cmd.CommandPath())
+		return nil, term.Usage("such as -p 1234", "%s needs a process", cmd.CommandPath())
 	}
 	if f.duration < 0 {
-		return nil, usage("such as -d 10s", "-d %v is not a duration to wait for", f.duration)
+		return nil, term.Usage("such as -d 10s", "-d %v is not a duration to wait for", f.duration)
 	}
 	return tracer.DialAgent(f.pid)
 }
 
-func newKeyCommand(env *Env) *cobra.Command {
+func newKeyCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "key {list | on | off} [FLAGS] -p PID [NAME...]", Short: "Switch the keys of a Go program",
 		Long: keyLong, Example: keyExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("there is list, on and off", "key has no command %q", args[0])
+				return term.Usage("there is list, on and off", "key has no command %q", args[0])
 			}
 			return cmd.Help()
 		},
@@ -78,7 +90,7 @@ func newKeyCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
-func newKeyListCommand(env *Env) *cobra.Command {
+func newKeyListCommand(env *term.Env) *cobra.Command {
 	var f switchFlags
 	cmd := &cobra.Command{
 		Use: "list -p PID [NAME...]", Short: "List the keys of a program", Long: "List the keys of a program, and which are on.",
@@ -93,15 +105,12 @@ func newKeyListCommand(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := table{right: make([]bool, 2)}
-			t.add("KEY", "STATE")
+			t := term.Table{Right: make([]bool, 2)}
+			t.Add("KEY", "STATE")
 			for _, k := range keys {
-				t.add(label(k.Name), keyState(k))
+				t.Add(term.Label(k.Name), keyState(k))
 			}
-			for _, line := range t.lines() {
-				fmt.Fprintln(env.Stdout, line)
-			}
-			return nil
+			return t.Print(env.Stdout, nil)
 		},
 	}
 	cmd.Flags().IntVarP(&f.pid, "pid", "p", 0, "the process `PID`")
@@ -119,13 +128,13 @@ func keyState(k tracer.Point) string {
 	return "off"
 }
 
-func newKeySwitchCommand(env *Env, verb string, on bool) *cobra.Command {
+func newKeySwitchCommand(env *term.Env, verb string, on bool) *cobra.Command {
 	var f switchFlags
 	cmd := &cobra.Command{
 		Use: verb + " [FLAGS] -p PID NAME...", Short: "Switch keys " + verb + " until Ctrl-C", Long: keyLong, Example: keyExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.hold(cmd, env, pointKey, args, func(a *tracer.Agent, names []string) error { return a.Switch(names, on) },
-				func(names []string) string { return list(names) + " switched " + verb })
+				func(names []string) string { return term.List(names) + " switched " + verb })
 		},
 	}
 	f.add(cmd)
@@ -133,13 +142,13 @@ func newKeySwitchCommand(env *Env, verb string, on bool) *cobra.Command {
 	return cmd
 }
 
-func newArmCommand(env *Env) *cobra.Command {
+func newArmCommand(env *term.Env) *cobra.Command {
 	var f switchFlags
 	cmd := &cobra.Command{
 		Use: "arm [FLAGS] -p PID NAME...", Short: "Arm markers for functions of the program itself", Long: armLong, Example: armExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.hold(cmd, env, pointMarker, args, (*tracer.Agent).Arm,
-				func(names []string) string { return plural(len(names), "marker") + " armed" })
+				func(names []string) string { return term.Plural(len(names), "marker") + " armed" })
 		},
 	}
 	f.add(cmd)
@@ -155,9 +164,9 @@ const (
 )
 
 // hold does something to points and waits for the end, which undoes it.
-func (f *switchFlags) hold(cmd *cobra.Command, env *Env, kind string, patterns []string, do func(*tracer.Agent, []string) error, said func([]string) string) error {
+func (f *switchFlags) hold(cmd *cobra.Command, env *term.Env, kind string, patterns []string, do func(*tracer.Agent, []string) error, said func([]string) string) error {
 	if len(patterns) == 0 {
-		return usage("waymark list --engine agent -p PID shows the names", "%s needs a name", cmd.CommandPath())
+		return term.Usage("waymark list --engine agent -p PID shows the names", "%s needs a name", cmd.CommandPath())
 	}
 	a, err := f.agent(cmd)
 	if err != nil {
@@ -177,7 +186,7 @@ func (f *switchFlags) hold(cmd *cobra.Command, env *Env, kind string, patterns [
 	if err := do(a, names); err != nil {
 		return err
 	}
-	env.message("%s in process %d; Ctrl-C undoes it", printable(said(names)), f.pid)
+	env.Message("%s in process %d; Ctrl-C undoes it", term.Printable(said(names)), f.pid)
 	return f.wait(cmd.Context(), a)
 }
 
@@ -210,7 +219,7 @@ func pointsOf(a *tracer.Agent, kind string, patterns []string) ([]tracer.Point, 
 	}
 	all = slices.DeleteFunc(all, func(p tracer.Point) bool { return p.Kind != kind })
 	if len(all) == 0 {
-		return nil, withHint(fmt.Errorf("the program has no %ss", kind), "waymark list --engine agent -p PID shows what it has")
+		return nil, term.WithHint(fmt.Errorf("the program has no %ss", kind), "waymark list --engine agent -p PID shows what it has")
 	}
 	some, err := choosePoints(all, patterns)
 	return some, pointError(kind, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -54,13 +55,13 @@ func parseSelection(cmd *cobra.Command, pids []int, args []string) (*selection, 
 			}
 		}
 		if len(pids) == 0 {
-			return nil, usage("such as -p 12 or -p 12,34", "-p names no process")
+			return nil, term.Usage("such as -p 12 or -p 12,34", "-p names no process")
 		}
 		s.target.PIDs = pids
 	}
 	if n := cmd.ArgsLenAtDash(); n >= 0 {
 		if s.target.Command, args = args[n:], args[:n]; len(s.target.Command) == 0 {
-			return nil, usage("write the command and its arguments after --", "-- is followed by no command")
+			return nil, term.Usage("write the command and its arguments after --", "-- is followed by no command")
 		}
 		if len(pids) > 0 {
 			return nil, twoTargets("-p "+pidList(pids), "-- "+s.target.Command[0])
@@ -81,7 +82,7 @@ func parseSelection(cmd *cobra.Command, pids []int, args []string) (*selection, 
 // checkPID refuses a number of -p that no process has.
 func checkPID(cmd *cobra.Command, pid int) error {
 	if cmd.Flags().Changed("pid") && pid <= 0 {
-		return usage("a PID is a positive number", "-p %d is not a process", pid)
+		return term.Usage("a PID is a positive number", "-p %d is not a process", pid)
 	}
 	return nil
 }
@@ -89,7 +90,7 @@ func checkPID(cmd *cobra.Command, pid int) error {
 // follow is --follow.
 func (s *selection) follow() error {
 	if s.target.Path != "" {
-		return usage("FILE is every process that maps it, children too", "--follow is for -p PID and -- COMMAND")
+		return term.Usage("FILE is every process that maps it, children too", "--follow is for -p PID and -- COMMAND")
 	}
 	s.target.Follow = true
 	return nil
@@ -104,7 +105,7 @@ func (s *selection) onlyPID() int {
 }
 
 func twoTargets(a, b string) error {
-	return usage("give one of -p PID, FILE and -- COMMAND", "%s and %s are two targets", a, b)
+	return term.Usage("give one of -p PID, FILE and -- COMMAND", "%s and %s are two targets", a, b)
 }
 
 // pidList is how -p takes several.
@@ -128,9 +129,9 @@ func (s *selection) required(cmd *cobra.Command) error {
 	}
 	hint := "give -p PID, FILE or -- COMMAND; waymark list shows what is running"
 	if len(s.patterns) > 0 {
-		return usage(hint, "%s is a pattern, and nothing says where to look for it", s.patterns[0])
+		return term.Usage(hint, "%s is a pattern, and nothing says where to look for it", s.patterns[0])
 	}
-	return usage(hint, "%s needs a target", cmd.CommandPath())
+	return term.Usage(hint, "%s needs a target", cmd.CommandPath())
 }
 
 var errNoMarkers = errors.New("no markers")
@@ -147,9 +148,9 @@ func (s *selection) choose(all []*tracer.Marker) ([]*tracer.Marker, error) {
 			again = ", and to be started again"
 		}
 		if f, problem := sdt.Open(s.target.Path); problem == nil && f.Machine != elf.EM_X86_64 {
-			return nil, withHint(err, "waymark link knows x86-64 files only, and this one is for %s", strings.TrimPrefix(f.Machine.String(), "EM_"))
+			return nil, term.WithHint(err, "waymark link knows x86-64 files only, and this one is for %s", strings.TrimPrefix(f.Machine.String(), "EM_"))
 		}
-		return nil, withHint(err, "a Go program that uses package marker needs waymark link%s%s", file, again)
+		return nil, term.WithHint(err, "a Go program that uses package marker needs waymark link%s%s", file, again)
 	}
 	return tracer.Select(all, s.patterns)
 }

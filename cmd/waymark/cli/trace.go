@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 )
 
 const traceLong = `Print one line for each hit of a marker.
@@ -77,7 +79,7 @@ type traceOptions struct {
 	own    bool
 }
 
-func newTraceCommand(env *Env) *cobra.Command {
+func newTraceCommand(env *term.Env) *cobra.Command {
 	o := traceOptions{max: 256, buffer: usualBuffer}
 	cmd := &cobra.Command{
 		Use:     "trace [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark trace [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
@@ -114,15 +116,15 @@ func (o *traceOptions) check(cmd *cobra.Command) error {
 		o.buffer = 0 // or less: noteBuffer
 	}
 	if o.max < 1 || o.max > maxString {
-		return usage("from 1 to 4096", "--max-string %d is no number of bytes that an event can carry", o.max)
+		return term.Usage("from 1 to 4096", "--max-string %d is no number of bytes that an event can carry", o.max)
 	}
 	for _, arg := range o.str {
 		if _, err := strconv.Atoi(arg); err == nil {
-			return usage("--max-string "+arg+" limits the length of strings", "--str %s is no argument", arg)
+			return term.Usage("--max-string "+arg+" limits the length of strings", "--str %s is no argument", arg)
 		}
 	}
 	if cmd.Flags().Changed("count") && o.count == 0 {
-		return usage("without -n there is no limit", "-n 0 asks for no event at all")
+		return term.Usage("without -n there is no limit", "-n 0 asks for no event at all")
 	}
 	return o.watchFlags.check()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 )
@@ -14,7 +15,7 @@ import (
 // traceJSON prints an object for each event, and one at the end. As events are many, objects are put together by
 // hand; what they have in common is encoded once.
 type traceJSON struct {
-	out     *output
+	out     *term.Output
 	line    []byte
 	wall    source.Clock
 	clock   clockText
@@ -48,7 +49,7 @@ type jsonSummary struct {
 	} `json:"summary"`
 }
 
-func newTraceJSON(out *output, wall source.Clock) *traceJSON {
+func newTraceJSON(out *term.Output, wall source.Clock) *traceJSON {
 	return &traceJSON{out: out, wall: wall, clock: clockText{layout: "2006-01-02T15:04:05.", digits: 9}, markers: map[*event.Point]*eventKeys{}}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 )
@@ -122,8 +123,8 @@ func FuzzTraceJSON(f *testing.F) {
 	})
 }
 
-func discardOutput(t testing.TB) *output {
-	out, err := (&Env{Stdout: io.Discard}).openOutput("", false)
+func discardOutput(t testing.TB) *term.Output {
+	out, err := (&term.Env{Stdout: io.Discard}).OpenOutput("", false)
 	if err != nil {
 		t.Fatal(err)
 	}

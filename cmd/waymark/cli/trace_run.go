@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -27,9 +28,9 @@ type traceSummary struct {
 	end          end
 }
 
-func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) error {
+func runTrace(ctx context.Context, env *term.Env, o *traceOptions, sel *selection) error {
 	var events *tracer.Tracer
-	return env.watch(ctx, &o.watchFlags, sel, watching{
+	return runWatching(ctx, env, &o.watchFlags, sel, watching{
 		attach: func(s *session) (_ attached, err error) {
 			if events, err = tracer.Trace(s.target, s.markers, &tracer.Options{
 				Where: o.where, Vars: o.vars, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer),
@@ -40,7 +41,7 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) er
 			s.noteBuffer(events, o.buffer)
 			return events, nil
 		},
-		show: func(s *session, out *output, ends <-chan end) (end, error) {
+		show: func(s *session, out *term.Output, ends <-chan end) (end, error) {
 			var view traceView = newTraceText(out, events.Clock(), markerPoints(s.markers))
 			if o.json {
 				view = newTraceJSON(out, events.Clock())
@@ -55,10 +56,10 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) er
 				err = view.summary(sum)
 			}
 			if err == nil {
-				err = out.flush() // events before their summary
+				err = out.Flush() // events before their summary
 			}
-			if !isBrokenPipe(err) {
-				env.summarize(sum)
+			if !term.IsBrokenPipe(err) {
+				summarize(env, sum)
 			}
 			return sum.end, err
 		},
@@ -127,7 +128,7 @@ func (s *session) printEvents(events *tracer.Tracer, view traceView, limit uint6
 }
 
 // summarize says how it went.
-func (e *Env) summarize(sum *traceSummary) {
+func summarize(e *term.Env, sum *traceSummary) {
 	others := ""
 	if sum.filtered != nil {
 		others = fmt.Sprintf(" and %d others", *sum.filtered)
@@ -136,9 +137,9 @@ func (e *Env) summarize(sum *traceSummary) {
 	if sum.unread {
 		lost = "an unknown number"
 	}
-	e.message("%s%s, %s lost, in %s", plural(sum.events, "event"), others, lost, seconds(sum.elapsed))
-	e.warnLost(sum.problems)
+	e.Message("%s%s, %s lost, in %s", term.Plural(sum.events, "event"), others, lost, seconds(sum.elapsed))
+	warnLost(e, sum.problems)
 	if sum.lost > 0 && len(sum.problems) == 0 {
-		e.hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
+		e.Hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
 	}
 }

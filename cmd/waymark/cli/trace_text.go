@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 )
@@ -13,8 +14,7 @@ import (
 // traceText prints events for people. Columns grow with what they have seen. Events come by the hundred thousand
 // a second, so what one has in common with the one before, or with others of its marker, is made into text once.
 type traceText struct {
-	out                      *output
-	style                    style
+	out                      *term.Output
 	processes, thread, names int // widths
 	line                     []byte
 
@@ -27,13 +27,13 @@ type traceText struct {
 // maxNameColumn bounds the column of names: one long name does not push all fields away.
 const maxNameColumn = 32
 
-func newTraceText(out *output, wall source.Clock, points []*event.Point) *traceText {
+func newTraceText(out *term.Output, wall source.Clock, points []*event.Point) *traceText {
 	v := &traceText{
-		out: out, style: styleFor(out.to), processes: 12, thread: 4,
+		out: out, processes: 12, thread: 4,
 		wall: wall, clock: clockText{layout: "15:04:05.", digits: 6}, markers: map[*event.Point]*markerText{},
 	}
 	for _, p := range points {
-		v.names = max(v.names, min(utf8.RuneCountInString(label(p.FullName())), maxNameColumn))
+		v.names = max(v.names, min(utf8.RuneCountInString(term.Label(p.FullName())), maxNameColumn))
 	}
 	return v
 }
@@ -47,12 +47,12 @@ func (v *traceText) print(e *event.Event, value func(b []byte, i int) []byte) er
 	v.process.set(e)
 	v.processes = max(v.processes, v.process.width)
 
-	b := v.style.begin(v.line[:0], dimOn)
+	b := v.out.Style.Begin(v.line[:0], term.DimOn)
 	b = v.clock.append(b, v.wall.Wall(e.Time).Local())
 	b = append(b, "  "...)
 	b = append(b, v.process.text...)
 	b = appendBlanks(b, v.processes-v.process.width)
-	b = v.style.end(b)
+	b = v.out.Style.End(b)
 
 	b = append(b, "  "...)
 	at := len(b)
@@ -95,7 +95,7 @@ func (p *processText) set(e *event.Event) {
 		return
 	}
 	p.comm, p.pid, p.own = e.Comm, e.PID, e.NSPID
-	b := append(append(p.text[:0], label(e.Comm)...), '[')
+	b := append(append(p.text[:0], term.Label(e.Comm)...), '[')
 	b = strconv.AppendInt(b, int64(e.PID), 10)
 	if e.NSPID != 0 {
 		b = strconv.AppendInt(append(b, '/'), int64(e.NSPID), 10)
@@ -115,10 +115,10 @@ func (v *traceText) marker(p *event.Point) *markerText {
 	if t := v.markers[p]; t != nil {
 		return t
 	}
-	name := label(p.FullName())
-	t := &markerText{name: v.style.bold(name), width: utf8.RuneCountInString(name)}
+	name := term.Label(p.FullName())
+	t := &markerText{name: v.out.Style.Bold(name), width: utf8.RuneCountInString(name)}
 	for i := range p.Fields {
-		t.fields = append(t.fields, "  "[min(i, 1):]+label(p.Fields[i].Name)+"=")
+		t.fields = append(t.fields, "  "[min(i, 1):]+term.Label(p.Fields[i].Name)+"=")
 	}
 	v.markers[p] = t
 	return t

@@ -6,9 +6,11 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 )
 
-func newVersionCommand(env *Env) *cobra.Command {
+func newVersionCommand(env *term.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of waymark",
@@ -40,14 +42,14 @@ func versionLine(info *debug.BuildInfo) string {
 // atMostOne refuses more than one argument.
 func atMostOne(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usage(cmd.CommandPath()+" --help shows how", "%s takes one name at most, and %q is another", cmd.CommandPath(), args[1])
+		return term.Usage(cmd.CommandPath()+" --help shows how", "%s takes one name at most, and %q is another", cmd.CommandPath(), args[1])
 	}
 	return nil
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage(cmd.CommandPath()+" --help shows how", "%s takes no arguments, not %q", cmd.CommandPath(), args[0])
+		return term.Usage(cmd.CommandPath()+" --help shows how", "%s takes no arguments, not %q", cmd.CommandPath(), args[0])
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/vet"
 )
 
@@ -34,7 +35,7 @@ type vetFlags struct {
 	tags      string
 }
 
-func newVetCommand(env *Env) *cobra.Command {
+func newVetCommand(env *term.Env) *cobra.Command {
 	var f vetFlags
 	cmd := &cobra.Command{
 		Use:     "vet [flags] [PACKAGE...]",
@@ -54,8 +55,8 @@ func newVetCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
-func runVet(ctx context.Context, env *Env, patterns []string, f *vetFlags) error {
-	done := env.progress("loading %s", list(patterns))
+func runVet(ctx context.Context, env *term.Env, patterns []string, f *vetFlags) error {
+	done := env.Progress("loading %s", term.List(patterns))
 	pkgs, err := loadPackages(ctx, patterns, f.tags)
 	if err != nil {
 		done()
@@ -66,13 +67,13 @@ func runVet(ctx context.Context, env *Env, patterns []string, f *vetFlags) error
 	if err != nil {
 		return fmt.Errorf("analyzing: %w", err)
 	}
-	broken := env.printBroken(pkgs)
+	broken := printBroken(env, pkgs)
 	found, err := findings(graph)
 	if err != nil {
 		return err
 	}
 	if f.fix && broken == 0 {
-		if found, err = env.fix(ctx, found, patterns, f.tags); err != nil {
+		if found, err = fix(ctx, env, found, patterns, f.tags); err != nil {
 			return err
 		}
 	}
@@ -83,9 +84,9 @@ func runVet(ctx context.Context, env *Env, patterns []string, f *vetFlags) error
 	}
 	switch {
 	case broken > 0:
-		return withHint(fmt.Errorf("%s not looked at because of errors", plural(broken, "package")), "vet looks at code that compiles: go build says the same")
+		return term.WithHint(fmt.Errorf("%s not looked at because of errors", term.Plural(broken, "package")), "vet looks at code that compiles: go build says the same")
 	case len(found) > 0:
-		return statusFailure(statusError)
+		return term.StatusFailure(statusError)
 	}
 	return nil
 }
@@ -93,7 +94,7 @@ func runVet(ctx context.Context, env *Env, patterns []string, f *vetFlags) error
 // loadPackages reads packages, their tests and everything that they need, which go list names.
 func loadPackages(ctx context.Context, patterns []string, tags string) ([]*packages.Package, error) {
 	if _, err := exec.LookPath("go"); err != nil {
-		return nil, withHint(errors.New("the go command is not in PATH"), "vet reads packages with its help: https://go.dev/dl has it")
+		return nil, term.WithHint(errors.New("the go command is not in PATH"), "vet reads packages with its help: https://go.dev/dl has it")
 	}
 	config := &packages.Config{Context: ctx, Mode: packages.LoadAllSyntax | packages.NeedModule, Tests: true}
 	if tags != "" {
@@ -108,16 +109,16 @@ func loadPackages(ctx context.Context, patterns []string, tags string) ([]*packa
 		if _, said, ok := strings.Cut(text, "stderr: "); ok {
 			text = said // what went wrong, behind how go list was called
 		}
-		return nil, withHint(fmt.Errorf("loading packages: %s", strings.TrimSpace(text)), "go list %s says the same", list(patterns))
+		return nil, term.WithHint(fmt.Errorf("loading packages: %s", strings.TrimSpace(text)), "go list %s says the same", term.List(patterns))
 	case len(pkgs) == 0:
-		return nil, usage("name directories, such as ./cmd/...", "no packages in %s", list(patterns))
+		return nil, term.Usage("name directories, such as ./cmd/...", "no packages in %s", term.List(patterns))
 	}
 	return pkgs, nil
 }
 
 // printBroken prints what is wrong with packages that are not there or do not compile, each
 // thing once, and returns how many these are.
-func (e *Env) printBroken(pkgs []*packages.Package) int {
+func printBroken(e *term.Env, pkgs []*packages.Package) int {
 	said := make(map[string]bool)
 	broken := make(map[string]bool)
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
@@ -126,7 +127,7 @@ func (e *Env) printBroken(pkgs []*packages.Package) int {
 			text := strings.TrimPrefix(err.Error(), "-: ") // which stands for no file
 			if !said[text] {
 				said[text] = true
-				e.message("error: %s", relative(text))
+				e.Message("error: %s", relative(text))
 			}
 		}
 	})

@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/checker"
+
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 )
 
 // finding is what an analyzer reported, in the shape that --json prints.
@@ -66,11 +68,11 @@ func newFinding(act *checker.Action, pos token.Position, d *analysis.Diagnostic)
 	return f
 }
 
-func (f *finding) print(env *Env, asJSON bool) error {
+func (f *finding) print(env *term.Env, asJSON bool) error {
 	if asJSON {
 		return writeJSON(env.Stdout, f)
 	}
-	_, err := fmt.Fprintf(env.Stdout, "%s:%d:%d: %s (%s)\n", printable(f.File), f.Line, f.Column, printable(f.Message), f.Analyzer)
+	_, err := fmt.Fprintf(env.Stdout, "%s:%d:%d: %s (%s)\n", term.Printable(f.File), f.Line, f.Column, term.Printable(f.Message), f.Analyzer)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/tools/go/analysis/multichecker"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/vet"
 )
 
@@ -29,7 +30,7 @@ func newVetFixCommand() *cobra.Command {
 
 // fix has multichecker change the files as the findings suggest, and returns those that suggest
 // nothing.
-func (e *Env) fix(ctx context.Context, found []*finding, patterns []string, tags string) ([]*finding, error) {
+func fix(ctx context.Context, e *term.Env, found []*finding, patterns []string, tags string) ([]*finding, error) {
 	var left []*finding
 	files := make(map[string]bool)
 	for _, f := range found {
@@ -50,8 +51,8 @@ func (e *Env) fix(ctx context.Context, found []*finding, patterns []string, tags
 	cmd.Args[0] = os.Args[0]
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOFLAGS=%s '-tags=%s'", os.Getenv("GOFLAGS"), tags))
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, withHint(fmt.Errorf("fixing: %s: %w", bytes.TrimSpace(out), cmp.Or(ctx.Err(), err)), "run the same again")
+		return nil, term.WithHint(fmt.Errorf("fixing: %s: %w", bytes.TrimSpace(out), cmp.Or(ctx.Err(), err)), "run the same again")
 	}
-	e.message("fixed %s in %s", plural(len(found)-len(left), "finding"), plural(len(files), "file"))
+	e.Message("fixed %s in %s", term.Plural(len(found)-len(left), "finding"), term.Plural(len(files), "file"))
 	return left, nil
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -13,7 +14,7 @@ type watching struct {
 	// attach returns what detaches.
 	attach func(*session) (attached, error)
 	// show shows what comes until ends says that it is over, and returns why it is.
-	show func(s *session, out *output, ends <-chan end) (end, error)
+	show func(s *session, out *term.Output, ends <-chan end) (end, error)
 }
 
 // attached is what hits come to, until it is closed.
@@ -23,13 +24,13 @@ type attached interface {
 	Skipped() []*tracer.SiteError
 }
 
-// watch runs a session from the first look at the target to the exit status.
-func (e *Env) watch(ctx context.Context, o *watchFlags, sel *selection, w watching) (err error) {
-	s, err := e.openSession(ctx, sel)
+// runWatching runs a session from the first look at the target to the exit status.
+func runWatching(ctx context.Context, e *term.Env, o *watchFlags, sel *selection, w watching) (err error) {
+	s, err := openSession(ctx, e, sel)
 	if err != nil {
 		return err
 	}
-	out, err := e.openOutput(o.out, s.command != nil)
+	out, err := e.OpenOutput(o.out, s.command != nil)
 	if err != nil {
 		s.abandon()
 		return err
@@ -51,7 +52,7 @@ func (e *Env) watch(ctx context.Context, o *watchFlags, sel *selection, w watchi
 	}
 	defer attached.Close()
 	s.ended = attached.Ended()
-	out.begin()
+	out.Begin()
 	ends, err := s.begin(ctx, attached.Skipped(), o.duration, out)
 	if err != nil {
 		s.abandon()

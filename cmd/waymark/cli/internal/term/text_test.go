@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func TestPrintable(t *testing.T) {
 		{"\xff\xc3", `\xff\xc3`},
 		{"", ""},
 	} {
-		if got := printable(tt.in); got != tt.want {
+		if got := Printable(tt.in); got != tt.want {
 			t.Errorf("printable(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
@@ -29,19 +29,19 @@ func FuzzPrintable(f *testing.F) {
 	f.Add("plain")
 	f.Add("\x1b[31m\u202e\xff")
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, got := range []string{printable(s), label(s)} {
+		for _, got := range []string{Printable(s), Label(s)} {
 			if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }) {
 				t.Errorf("%q becomes %q", s, got)
 			}
 		}
-		if n := utf8.RuneCountInString(label(s)); n > maxShown {
+		if n := utf8.RuneCountInString(Label(s)); n > maxShown {
 			t.Errorf("a label of %d characters", n)
 		}
 	})
 }
 
 func TestLabelOfLongName(t *testing.T) {
-	got := label(strings.Repeat("\x1b", 64<<10))
+	got := Label(strings.Repeat("\x1b", 64<<10))
 	if n := utf8.RuneCountInString(got); n != maxShown {
 		t.Errorf("%d characters, want %d", n, maxShown)
 	}
@@ -54,7 +54,7 @@ func TestList(t *testing.T) {
 	for want, words := range map[string][]string{
 		"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"},
 	} {
-		if got := list(words); got != want {
+		if got := List(words); got != want {
 			t.Errorf("list(%q) = %q, want %q", words, got, want)
 		}
 	}

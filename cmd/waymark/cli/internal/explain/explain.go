@@ -1,4 +1,6 @@
-package cli
+// Package explain adds to an error the hint that helps against it: every sentinel of the tracer and of the linker has one, and so have
+// files, commands and directories that are missing, unreadable or full.
+package explain
 
 import (
 	"cmp"
@@ -7,40 +9,28 @@ import (
 	"path"
 	"strings"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// printError prints an error, one line for each of those it joins, and the hint that helps.
-func (e *Env) printError(err error) {
-	text, hint := explain(err)
+// Print prints an error, one line for each of those it joins, and the hint that helps.
+func Print(e *term.Env, err error) {
+	text, hint := Error(err)
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
-			e.message("error: %s", line)
+			e.Message("error: %s", line)
 		}
 	}
 	if hint != "" {
-		e.hint("%s", hint)
+		e.Hint("%s", hint)
 	}
 }
 
-// hinted is an error with the hint for it.
-type hinted struct {
-	error
-	hint string
-}
-
-func (h *hinted) Unwrap() error { return h.error }
-
-func withHint(err error, format string, args ...any) error {
-	return &hinted{err, fmt.Sprintf(format, args...)}
-}
-
-// explain returns the text of an error and the hint for it, "" for none.
-func explain(err error) (text, hint string) {
+// Error returns the text of an error and the hint for it, "" for none.
+func Error(err error) (text, hint string) {
 	var (
-		own        *hinted
-		wrong      *usageError
+		own        *term.Hinted
 		permission *tracer.PermissionError
 		noMatch    *tracer.NoMatchError
 		where      *tracer.WhereError
@@ -49,17 +39,15 @@ func explain(err error) (text, hint string) {
 	)
 	switch text = err.Error(); {
 	case errors.As(err, &own):
-		return text, own.hint
-	case errors.As(err, &wrong):
-		return text, wrong.hint
+		return text, own.Hint
 	case errors.Is(err, tracer.ErrNoAgent):
 		return text, agentHint
 	case errors.As(err, &refused):
 		return text, refused.Hint
 	case errors.As(err, &permission):
-		return text, permissionHint(permission)
+		return text, PermissionHint(permission)
 	case errors.As(err, &noMatch):
-		return fmt.Sprintf("no marker matches %q", noMatch.Pattern), noMatchHint(noMatch)
+		return fmt.Sprintf("no marker matches %q", noMatch.Pattern), NoMatchHint(noMatch)
 	case errors.As(err, &where):
 		return "--where: " + where.Unwrap().Error(), cmp.Or(where.Hint, "such as 'status >= 500 && path ~ \"/api/*\"'; docs/filters.md says what there is")
 	case errors.As(err, &noField):
@@ -111,7 +99,8 @@ var hints = []struct {
 	{link.ErrTooMany, "a binary holds 1024 markers: mark fewer places and tell them apart by an argument"},
 }
 
-func permissionHint(e *tracer.PermissionError) string {
+// PermissionHint returns what gives waymark a permission that it lacks.
+func PermissionHint(e *tracer.PermissionError) string {
 	switch {
 	case e.Hint != "":
 		return strings.TrimSuffix(e.Hint, ".")
@@ -121,18 +110,19 @@ func permissionHint(e *tracer.PermissionError) string {
 	return "run it as root"
 }
 
-func noMatchHint(e *tracer.NoMatchError) string {
+// NoMatchHint returns the names that a pattern could have matched.
+func NoMatchHint(e *tracer.NoMatchError) string {
 	if e.Total == 0 {
 		return "there are no markers"
 	}
 	names := make([]string, len(e.Available))
 	for i, name := range e.Available {
-		names[i] = label(name)
+		names[i] = term.Label(name)
 	}
 	if more := e.Total - len(names); more > 0 {
 		return fmt.Sprintf("there is %s, and %d more that waymark list shows", strings.Join(names, ", "), more)
 	}
-	return "there is " + list(names)
+	return "there is " + term.List(names)
 }
 
 func noFieldHint(e *tracer.NoFieldError) string {
@@ -142,16 +132,10 @@ func noFieldHint(e *tracer.NoFieldError) string {
 	}
 	names := make([]string, len(e.Available))
 	for i, name := range e.Available {
-		names[i] = label(name)
+		names[i] = term.Label(name)
 	}
-	return "there is " + list(names) + ", and always " + always
+	return "there is " + term.List(names) + ", and always " + always
 }
 
-// pointError says of which kind of points none matches a pattern.
-func pointError(kind string, err error) error {
-	var none *tracer.NoMatchError
-	if !errors.As(err, &none) || kind == pointMarker {
-		return err
-	}
-	return withHint(fmt.Errorf("no %s matches %q", kind, none.Pattern), "%s", noMatchHint(none))
-}
+// agentHint says how a program gets an agent.
+const agentHint = "a Go program has one that imports github.com/waymark-trace/waymark/agent/auto, unless WAYMARK_AGENT=0 is in its environment"

@@ -1,15 +1,16 @@
-package cli
+package term
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// printable returns s with everything escaped that could do something to a terminal, hide
+// Printable returns s with everything escaped that could do something to a terminal, hide
 // or reorder text: control characters, invalid UTF-8, formatting characters.
-func printable(s string) string {
+func Printable(s string) string {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] >= 0x7f {
 			return escaped(s)
@@ -39,16 +40,16 @@ func escaped(s string) string {
 // maxShown bounds a name in a table, in characters: a note may carry one of 64 KiB.
 const maxShown = 120
 
-// label returns a name from a file or a process as it can be printed.
-func label(s string) string {
+// Label returns a name from a file or a process as it can be printed.
+func Label(s string) string {
 	if len(s) > 4*maxShown {
 		s = s[:4*maxShown] + "…"
 	}
-	return clip(printable(s), maxShown)
+	return Clip(Printable(s), maxShown)
 }
 
-// clip returns the first width characters of s, with an ellipsis for what is missing.
-func clip(s string, width int) string {
+// Clip returns the first width characters of s, with an ellipsis for what is missing.
+func Clip(s string, width int) string {
 	if len(s) <= width || utf8.RuneCountInString(s) <= width {
 		return s
 	}
@@ -61,8 +62,8 @@ func clip(s string, width int) string {
 	return s
 }
 
-// pad returns s with blanks after it up to width characters.
-func pad(s string, width int) string {
+// Pad returns s with blanks after it up to width characters.
+func Pad(s string, width int) string {
 	if n := width - utf8.RuneCountInString(s); n > 0 {
 		return s + strings.Repeat(" ", n)
 	}
@@ -76,9 +77,9 @@ func padLeft(s string, width int) string {
 	return s
 }
 
-// wrap puts parts into lines, three blanks apart, which are no longer than width unless a part is;
+// Wrap puts parts into lines, three blanks apart, which are no longer than width unless a part is;
 // 0 is any width.
-func wrap(parts []string, width int) []string {
+func Wrap(parts []string, width int) []string {
 	lines := []string{parts[0]}
 	for _, part := range parts[1:] {
 		line := &lines[len(lines)-1]
@@ -91,19 +92,21 @@ func wrap(parts []string, width int) []string {
 	return lines
 }
 
-// table lays rows out in columns, two blanks apart.
-type table struct {
-	right []bool // which columns are aligned right
-	least []int  // how wide columns are at least, nil for no matter
-	rows  [][]string
+// Table lays rows out in columns, two blanks apart.
+type Table struct {
+	Right []bool // which columns are aligned right
+	Least []int  // how wide columns are at least, nil for no matter
+	Rows  [][]string
 }
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+// Add adds a row, which has as many cells as there are columns.
+func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-func (t *table) widths() []int {
-	widths := make([]int, len(t.right))
-	copy(widths, t.least)
-	for _, row := range t.rows {
+// Widths returns the width of each column, in characters.
+func (t *Table) Widths() []int {
+	widths := make([]int, len(t.Right))
+	copy(widths, t.Least)
+	for _, row := range t.Rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
@@ -111,20 +114,20 @@ func (t *table) widths() []int {
 	return widths
 }
 
-// lines returns one line for each row, without blanks at their ends.
-func (t *table) lines() []string {
-	widths := t.widths()
-	lines := make([]string, len(t.rows))
-	for i, row := range t.rows {
+// Lines returns one line for each row, without blanks at their ends.
+func (t *Table) Lines() []string {
+	widths := t.Widths()
+	lines := make([]string, len(t.Rows))
+	for i, row := range t.Rows {
 		var b strings.Builder
 		for j, cell := range row {
 			if j > 0 {
 				b.WriteString("  ")
 			}
-			if t.right[j] {
+			if t.Right[j] {
 				cell = padLeft(cell, widths[j])
 			} else {
-				cell = pad(cell, widths[j])
+				cell = Pad(cell, widths[j])
 			}
 			b.WriteString(cell)
 		}
@@ -133,27 +136,26 @@ func (t *table) lines() []string {
 	return lines
 }
 
-// plural returns "1 marker", "2 markers".
-func plural[N int | uint64](n N, noun string) string {
+// Print writes the lines, the first of them in the style of a heading unless that is nil.
+func (t *Table) Print(w io.Writer, heading func(string) string) error {
+	lines := t.Lines()
+	if heading != nil {
+		lines[0] = heading(lines[0])
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+// Plural returns "1 marker", "2 markers".
+func Plural[N int | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// namedText says how many names there are, where it is not as many as there must be.
-func namedText(n int) string {
-	switch n {
-	case 0:
-		return "none is named"
-	case 1:
-		return "only one is named"
-	}
-	return fmt.Sprintf("%d are named", n)
-}
-
-// list returns "a", "a and b", "a, b and c".
-func list(words []string) string {
+// List returns "a", "a and b", "a, b and c".
+func List(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// statusInterrupted is 128 + SIGINT.
-const statusInterrupted = 130
+// StatusInterrupted is 128 + SIGINT.
+const StatusInterrupted = 130
 
-// notifySignals returns a context that Ctrl-C and SIGTERM end, so that what is under way
+// NotifySignals returns a context that Ctrl-C and SIGTERM end, so that what is under way
 // ends in order. The second such signal ends waymark at once; the kernel then detaches for it.
 //
 // A terminal that is closed ends it in order too, unless nohup has it ignored. Of that signal
@@ -18,7 +18,7 @@ const statusInterrupted = 130
 //
 // SIGPIPE is caught too, and thereby turned into an error of the write: a command that
 // waymark runs still gets it as usual, which it would not had waymark ignored it.
-func notifySignals(parent context.Context, env *Env) (context.Context, func()) {
+func NotifySignals(parent context.Context, env *Env) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -63,10 +63,10 @@ func (e *Env) interruptNow() {
 	if f := e.interrupt.Load(); f != nil {
 		(*f)()
 	}
-	os.Exit(statusInterrupted)
+	os.Exit(StatusInterrupted)
 }
 
-// onSecondInterrupt sets what a second signal does first.
-func (e *Env) onSecondInterrupt(f func()) {
+// OnSecondInterrupt sets what a second signal does first.
+func (e *Env) OnSecondInterrupt(f func()) {
 	e.interrupt.Store(&f)
 }
