@@ -145,6 +145,20 @@ var rules = []rule{
 		},
 		why: "consumers of events link it with any source, and with no more",
 	},
+	{
+		what:  "the terminal",
+		parts: []string{"cmd/waymark/cli/internal/term"},
+		bad:   func(dep string) bool { return isForeign(dep) && !strings.HasPrefix(dep, "golang.org/x/") || isOwn(dep) },
+		why:   "whatever is printed passes it, so it knows nothing of what is printed",
+	},
+	{
+		what:  "views",
+		parts: []string{"cmd/waymark/cli/internal/view", "cmd/waymark/cli/internal/explain"},
+		bad: func(dep string) bool {
+			return strings.HasPrefix(dep, "github.com/spf13/") || isIn(dep, "cmd") && !isIn(dep, "cmd/waymark/cli/internal/view", "cmd/waymark/cli/internal/explain", "cmd/waymark/cli/internal/term")
+		},
+		why: "a view shows what it is given: flags, targets and sessions are above it",
+	},
 }
 
 func isOwn(path string) bool { return strings.HasPrefix(path, module+"/") }
@@ -220,6 +234,8 @@ func TestRulesBite(t *testing.T) {
 		{"internal/ring", "github.com/google/go-cmp/cmp", 12},
 		{"marker", module + "/internal/recorder", 13},
 		{"agent", "net", 14},
+		{"cmd/waymark/cli/internal/term", module + "/tracer", 16},
+		{"cmd/waymark/cli/internal/view", "github.com/spf13/cobra", 17},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {

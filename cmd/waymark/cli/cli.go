@@ -14,13 +14,6 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 )
 
-// Exit statuses.
-const (
-	statusOK    = 0
-	statusError = 1
-	statusUsage = 2
-)
-
 const rootLong = `Static tracing for Go programs, and for every program that has SDT markers.
 
 A marker is a named place in a program, such as http:request_start. It costs next to
@@ -202,15 +195,15 @@ func exitStatus(e *term.Env, err error) int {
 	var hinted *term.Hinted
 	switch {
 	case err == nil, term.IsBrokenPipe(err):
-		return statusOK
+		return term.StatusOK
 	case errors.As(err, &status):
 		return int(status)
 	case errors.Is(err, context.Canceled):
 		return term.StatusInterrupted
 	case errors.As(err, &hinted) && hinted.Usage, errors.Is(err, path.ErrBadPattern):
 		explain.Print(e, err)
-		return statusUsage
+		return term.StatusUsage
 	}
 	explain.Print(e, err)
-	return statusError
+	return term.StatusError
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,6 +21,8 @@ import (
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/tracer"
 )
+
+var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 func TestMain(m *testing.M) {
 	tracer.GuardMain()

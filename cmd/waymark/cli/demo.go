@@ -1,19 +1,10 @@
 package cli
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/demo"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
-	"github.com/waymark-trace/waymark/internal/link"
-	"github.com/waymark-trace/waymark/tracer"
 )
 
 const demoLong = `Shows what waymark does, on a real web server, in a few seconds.
@@ -24,14 +15,6 @@ while it runs, and shows how long requests took, from pairs of markers joined by
 It ends by itself. Where the kernel's tracing is not permitted, the agent inside the server does
 the looking instead, and it says so.`
 
-const (
-	modulePath  = "github.com/waymark-trace/waymark"
-	demoProgram = modulePath + "/examples/httpserver"
-)
-
-// demoLoad is a load of some four seconds.
-var demoLoad = []string{"-load", "8000", "-clients", "8", "-pause", "2ms"}
-
 func newDemoCommand(env *term.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "demo",
@@ -39,84 +22,6 @@ func newDemoCommand(env *term.Env) *cobra.Command {
 		Long:    demoLong,
 		Example: "  go run ./cmd/waymark demo        in a clone of waymark",
 		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), env) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return demo.Run(cmd.Context(), env) },
 	}
-}
-
-func runDemo(ctx context.Context, e *term.Env) error {
-	dir, err := os.MkdirTemp("", "waymark-demo")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	server := filepath.Join(dir, "server")
-
-	step(e, "go build -o server ./examples/httpserver", "a web server with five markers")
-	if err := buildDemo(ctx, e, server); err != nil {
-		return err
-	}
-	report, linkErr := link.File(server, "")
-	if linkErr == nil {
-		step(e, "waymark link server", "gives every marker an address and an SDT note")
-		report.Warnings = nil // of the example's code, about which its user can do nothing
-		if err := printReport(e, e.Stdout, report, server, false); err != nil {
-			return err
-		}
-		if err := demoList(ctx, e, server); err != nil {
-			return err
-		}
-	} else if !errors.Is(linkErr, link.ErrNotELF) {
-		return linkErr
-	}
-	err = demoEngine(ctx, e, server, tracer.EngineKernel)
-	var denied *tracer.PermissionError
-	if errors.As(err, &denied) || errors.Is(err, tracer.ErrNotSupported) {
-		e.Message("the kernel engine cannot be used here: %v", err)
-		if denied != nil && denied.Hint != "" {
-			e.Hint("%s", denied.Hint)
-		}
-		e.Message("the agent inside the server looks instead")
-		err = demoEngine(ctx, e, server, tracer.EngineAgent)
-	}
-	if errors.Is(err, tracer.ErrNotSupported) {
-		e.Message("agents are on Linux: probes inside the server look instead")
-		return demoInProcess(ctx, e, server)
-	}
-	return err
-}
-
-// step shows the command that a user would type.
-func step(e *term.Env, command, what string) {
-	st := term.StyleFor(e.Stdout)
-	fmt.Fprintf(e.Stdout, "\n%s  %s\n", st.Bold("$ "+command), st.Dim("# "+what))
-}
-
-// buildDemo builds the example from the module that the current directory is in.
-func buildDemo(ctx context.Context, e *term.Env, out string) error {
-	done := e.Progress("building the example server, which the first time takes a while")
-	defer done()
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, demoProgram)
-	text, err := cmd.CombinedOutput()
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return term.WithHint(errors.New("the demo builds its example, and there is no go command"), "install Go from https://go.dev/dl")
-	case err != nil:
-		return term.WithHint(fmt.Errorf("building the example server: %w\n%s", err, bytes.TrimSpace(text)),
-			"run the demo in a clone of waymark, or in a module that requires %s", modulePath)
-	}
-	return nil
-}
-
-func demoList(ctx context.Context, e *term.Env, server string) error {
-	markers, err := tracer.Find(ctx, tracer.Target{Path: server})
-	if err != nil {
-		if errors.Is(err, tracer.ErrNotSupported) {
-			return nil
-		}
-		return err
-	}
-	step(e, "waymark list server", "perf list, bpftrace -l and gdb's info probes show them too")
-	return e.WithOutput("", func(out *term.Output) error {
-		return (&listTable{out: out, width: out.Width()}).print([]group{{markers: markers}})
-	})
 }

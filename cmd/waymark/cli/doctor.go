@@ -84,7 +84,7 @@ func runDoctor(ctx context.Context, env *term.Env, o *doctorOptions) error {
 		return err
 	}
 	if d.failed {
-		return term.StatusFailure(statusError) // the lines have said why
+		return term.StatusFailure(term.StatusError) // the lines have said why
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -51,7 +52,7 @@ func (d *doctor) print(c tracer.Check, object *jsonCheck) {
 	}
 	if d.o.json {
 		object.Check, object.Status, object.Reason, object.Hint = c.Name, c.Status.String(), c.Reason, c.Hint
-		d.err = writeJSON(d.env.Stdout, object)
+		d.err = view.WriteJSON(d.env.Stdout, object)
 		return
 	}
 	status := term.Pad(c.Status.String(), len("fail"))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/peer"
 )
 
@@ -40,8 +41,8 @@ func TestDoctorSeccomp(t *testing.T) {
 	}
 	s := &somebody{t: t, program: python}
 	checks, status := s.checks("-c", refuse, waymark)
-	if status != statusError {
-		t.Errorf("exit status %d, want %d", status, statusError)
+	if status != term.StatusError {
+		t.Errorf("exit status %d, want %d", status, term.StatusError)
 	}
 	for name, want := range map[string]string{"capabilities": "ok", "seccomp": "warn", "stat": "fail", "trace": "fail"} {
 		if checks[name].Status != want {

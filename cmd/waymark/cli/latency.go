@@ -8,8 +8,47 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
+
+func (l *latencyRun) view(s *session, out *term.Output) view.View[*view.LatencySample] {
+	plain := view.LatencyPlain{Out: out, Title: l.title}
+	switch {
+	case l.o.json:
+		return newLatencyJSON(out, l)
+	case l.o.print != 0:
+		return &view.LatencyIntervals{Plain: plain}
+	case s.command == nil && out.IsScreen():
+		return view.NewLatencyLive(out, plain)
+	}
+	return &plain
+}
+
+// title says what is measured.
+func (l *latencyRun) title() string {
+	from, to := l.pairs.Markers()
+	by, endBy := l.pairs.By()
+	if len(from)+len(to) == 0 {
+		return fmt.Sprintf("%s → %s", term.Label(l.patterns[0]), term.Label(l.patterns[1]))
+	}
+	if by == "tid" && l.o.by == "" {
+		by, endBy = "thread", "thread"
+	}
+	if by != endBy {
+		by += " = " + endBy
+	}
+	return fmt.Sprintf("%s → %s, by %s", view.MarkerNames(view.MarkerPoints(from), l.patterns[0]), view.MarkerNames(view.MarkerPoints(to), l.patterns[1]), term.Label(by))
+}
+
+func newLatencyJSON(out *term.Output, l *latencyRun) *view.LatencyJSON {
+	return &view.LatencyJSON{Out: out, Object: func() view.LatencyObject {
+		from, to := l.pairs.Markers()
+		o := view.LatencyObject{From: view.Names(view.MarkerPoints(from)), To: view.Names(view.MarkerPoints(to))}
+		o.By, o.ToBy = l.pairs.By()
+		return o
+	}}
+}
 
 // namedText says how many names there are, where it is not as many as there must be.
 func namedText(n int) string {
@@ -133,26 +172,23 @@ func (l *latencyRun) attach(s *session) (_ attached, err error) {
 	return l.pairs, nil
 }
 
-func (l *latencyRun) show(s *session, out *term.Output, ends <-chan end) (end, error) {
+func (l *latencyRun) show(s *session, out *term.Output, ends <-chan view.End) (view.End, error) {
 	if l.o.count > 0 {
 		ends = s.enough(ends, func() (bool, error) {
 			got, err := l.pairs.Read()
 			return err == nil && got.Count() >= l.o.count, err
 		})
 	}
-	view := l.view(s, out)
-	last := &latencySample{all: &tracer.Latencies{}}
-	tick := func(show func(*latencySample) error) error {
+	v := l.view(s, out)
+	last := &view.LatencySample{All: &tracer.Latencies{}}
+	return view.Show(v, l.o.interval, ends, func() (*view.LatencySample, error) {
 		all, err := l.pairs.Read()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		now := &latencySample{at: time.Now(), elapsed: s.elapsed(), all: all, recent: all.Since(&last.all.Histogram)}
-		now.interval = now.elapsed - last.elapsed
+		now := &view.LatencySample{At: time.Now(), Elapsed: s.elapsed(), All: all, Recent: all.Since(&last.All.Histogram)}
+		now.Interval = now.Elapsed - last.Elapsed
 		last = now
-		return show(now)
-	}
-	return everyTick(l.o.interval, ends,
-		func() error { return tick(view.interval) },
-		func(why end) error { return tick(func(now *latencySample) error { return view.final(now, why) }) })
+		return now, nil
+	})
 }

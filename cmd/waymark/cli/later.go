@@ -9,6 +9,7 @@ import (
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -25,7 +26,7 @@ func (s *session) newLater(sel *selection) *tracer.Later {
 			var site *tracer.SiteError
 			switch {
 			case errors.As(err, &site):
-				_ = s.skips([]*tracer.SiteError{site}) // who prints finds out, too
+				_ = view.WarnSkipped(s.env, s.json, []*tracer.SiteError{site}) // who prints finds out, too
 			case err != nil:
 				text, _ := explain.Error(err)
 				s.env.Warning("%s", text)
@@ -40,7 +41,7 @@ func (s *session) newLater(sel *selection) *tracer.Later {
 
 func paths(markers []*tracer.Marker) []string {
 	var all []string
-	for _, f := range files(markers) {
+	for _, f := range view.Files(markers) {
 		all = append(all, term.Label(f.Path))
 	}
 	return all
@@ -85,7 +86,7 @@ func (s *session) withFields(sel *selection, markers []*tracer.Marker) ([]*trace
 // lacksFields says which of the markers that were named lack which fields of --where.
 func lacksFields(sel *selection, lacking []*tracer.Marker) error {
 	var each []string
-	for _, m := range lacking[:min(len(lacking), maxProblems)] {
+	for _, m := range lacking[:min(len(lacking), view.MaxProblems)] {
 		each = append(each, term.Label(m.FullName())+" has no field "+term.List(labels(tracer.MissingWhere(m, sel.where))))
 	}
 	text := strings.Join(each, ", ")

@@ -1,17 +1,12 @@
 package cli
 
 import (
-	"fmt"
-	"io"
-	"path/filepath"
-	"runtime/debug"
-
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/build"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/link"
-	"github.com/waymark-trace/waymark/tracer"
 )
 
 const linkLong = `Make the markers of finished Go executables visible to every tracer.
@@ -69,10 +64,10 @@ func runLink(env *term.Env, paths []string, out string, o link.Options, verbose 
 	var first error
 	for _, path := range paths {
 		done := env.Progress("linking %s", path)
-		report, err := linkFile(path, out, o)
+		report, err := build.Link(path, out, o)
 		done()
 		if err == nil {
-			err = printReport(env, env.Stdout, report, report.Path, verbose)
+			err = build.Print(env, env.Stdout, report, report.Path, verbose)
 		}
 		switch {
 		case err == nil:
@@ -85,96 +80,4 @@ func runLink(env *term.Env, paths []string, out string, o link.Options, verbose 
 		}
 	}
 	return first
-}
-
-// linkFile links a file with a collector that comes five times as often: the file is in memory twice, beside which
-// a large program's debugging information leaves much that lives for a moment.
-func linkFile(path, out string, o link.Options) (*link.Report, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(20))
-	return link.FileWith(path, out, o)
-}
-
-// printReport says what link did to the file that is called path.
-func printReport(e *term.Env, w io.Writer, r *link.Report, path string, verbose bool) error {
-	for _, text := range r.Warnings {
-		e.Warning("%s: %s", path, text)
-	}
-	places := 0
-	t := term.Table{Right: []bool{false, false, true}}
-	t.Add("MARKER", "FIELDS", "PLACES")
-	for _, m := range r.Markers {
-		places += len(m.Sites)
-	}
-	verb := "linked"
-	if r.Unchanged {
-		verb = "already linked"
-	}
-	what := fmt.Sprintf("%s, marked at %s%s", term.Plural(len(r.Markers), "marker"), term.Plural(places, "place"), optimizedText(r.Sites))
-	if simple := simpleText(r.Simple); simple != "" && len(r.Markers) == 0 {
-		what = simple
-	} else if simple != "" {
-		what += "; " + simple
-	}
-	_, err := fmt.Fprintf(w, "%s %s: %s\n", verb, term.Label(filepath.Base(path)), what)
-	if err != nil || !verbose {
-		return err
-	}
-	for _, m := range r.Markers {
-		t.Add(term.Label(m.Name), schemaFields(&m.Marker), fmt.Sprint(len(m.Sites)))
-	}
-	for i, line := range t.Lines() {
-		if len(r.Markers) == 0 {
-			break
-		}
-		if i == 0 {
-			line = term.StyleFor(w).Dim(line)
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-		if i == 0 {
-			continue
-		}
-		for _, s := range r.Markers[i-1].Sites {
-			if _, err := fmt.Fprintf(w, "    %s\n", codeText(tracer.CodeSite(s))); err != nil {
-				return err
-			}
-		}
-	}
-	if err := printSites(w, r.Sites); err != nil {
-		return err
-	}
-	return printSimple(w, r.Simple)
-}
-
-// optimizedText says how many of all sites, those of tracepoints and keys too, were rewritten.
-func optimizedText(sites []link.SiteReport) string {
-	if sites == nil {
-		return ""
-	}
-	n := 0
-	for _, s := range sites {
-		if s.Optimized {
-			n++
-		}
-	}
-	return fmt.Sprintf("; %d of %s optimized", n, term.Plural(len(sites), "place"))
-}
-
-// printSites says what became of every site.
-func printSites(w io.Writer, sites []link.SiteReport) error {
-	for _, s := range sites {
-		what := "optimized"
-		if !s.Optimized {
-			what = "generic: " + s.Why
-		}
-		name := s.Name
-		if s.Kind != "" {
-			name = s.Kind + " " + term.Label(s.Name)
-		}
-		if _, err := fmt.Fprintf(w, "%s in %s, %s:%d: %s\n", name, term.Label(s.Function), s.File, s.Line, what); err != nil {
-			return err
-		}
-	}
-	return nil
 }

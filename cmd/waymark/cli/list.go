@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -88,15 +89,15 @@ func runList(ctx context.Context, env *term.Env, o *listOptions, sel *selection)
 	return env.WithOutput(o.out, func(out *term.Output) error { return printList(env, out, o, sel, groups, simple) })
 }
 
-func printList(env *term.Env, out *term.Output, o *listOptions, sel *selection, groups []group, simple []*tracer.Marker) (err error) {
+func printList(env *term.Env, out *term.Output, o *listOptions, sel *selection, groups []view.Group, simple []*tracer.Marker) (err error) {
 	out.Begin()
 	if o.json {
-		err = listJSON(out, groups, sel.onlyPID())
+		err = view.ListJSON(out, groups, sel.onlyPID())
 	} else {
-		err = (&listTable{out: out, verbose: o.verbose, width: out.Width(), pid: sel.onlyPID()}).print(groups)
+		err = (&view.ListTable{Out: out, Verbose: o.verbose, Width: out.Width(), Pid: sel.onlyPID()}).Print(groups)
 		for _, g := range groups {
 			if err == nil && (len(groups) == 1 || o.verbose) {
-				warnProblems(env, g.markers, o.verbose)
+				view.WarnProblems(env, g.Markers, o.verbose)
 			}
 		}
 	}
@@ -104,9 +105,9 @@ func printList(env *term.Env, out *term.Output, o *listOptions, sel *selection, 
 		if len(groups) > 0 && !o.json {
 			fmt.Fprintln(out)
 		}
-		err = listSimple(out, simple, o.json, o.verbose)
+		err = view.ListSimple(out, simple, o.json, o.verbose)
 		if len(groups) == 0 {
-			warnProblems(env, simple, o.verbose)
+			view.WarnProblems(env, simple, o.verbose)
 		}
 	}
 	return err

@@ -4,23 +4,49 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// group is one or several processes with the very same markers, or a file.
-type group struct {
-	processes []tracer.Process
-	markers   []*tracer.Marker
+// splitSimple returns the simple ones among markers that the patterns select, and the others.
+func splitSimple(all []*tracer.Marker, sel *selection) (others, simple []*tracer.Marker) {
+	for _, m := range all {
+		switch {
+		case m.Simple == nil:
+			others = append(others, m)
+		case sel.matchSimple(m.Simple.Name):
+			simple = append(simple, m)
+		}
+	}
+	return others, simple
 }
+
+// matchSimple reports whether the patterns select a name: one without a colon matches the
+// last component, as it matches the name of other markers.
+func (s *selection) matchSimple(name string) bool {
+	for _, pattern := range s.patterns {
+		whole := name
+		if !strings.Contains(pattern, ":") {
+			whole = name[strings.LastIndexByte(name, ':')+1:]
+		}
+		if ok, _ := path.Match(pattern, whole); ok {
+			return true
+		}
+	}
+	return len(s.patterns) == 0
+}
+
+var errNoSimple = errors.New("no simple markers")
 
 // findGroups returns the markers that the command line selects; of a file or of processes the simple
 // ones by themselves.
-func findGroups(ctx context.Context, env *term.Env, o *listOptions, sel *selection) (groups []group, simple []*tracer.Marker, err error) {
+func findGroups(ctx context.Context, env *term.Env, o *listOptions, sel *selection) (groups []view.Group, simple []*tracer.Marker, err error) {
 	if len(sel.target.PIDs) == 0 && sel.target.Path == "" {
 		groups, err = findRunning(ctx, env, o, sel)
 		return groups, nil, err
@@ -43,14 +69,14 @@ func findGroups(ctx context.Context, env *term.Env, o *listOptions, sel *selecti
 	markers, err := sel.choose(others)
 	switch {
 	case err == nil:
-		groups = []group{{markers: markers}}
+		groups = []view.Group{{Markers: markers}}
 	case len(simple) > 0:
 		err = nil
 	}
 	return groups, simple, err
 }
 
-func findRunning(ctx context.Context, env *term.Env, o *listOptions, sel *selection) ([]group, error) {
+func findRunning(ctx context.Context, env *term.Env, o *listOptions, sel *selection) ([]view.Group, error) {
 	done := env.Progress("looking at every running process")
 	processes, err := tracer.FindAll(ctx)
 	done()
@@ -102,28 +128,28 @@ func selectRunning(processes []tracer.Process, patterns []string) error {
 
 // groupProcesses puts processes together that have the same markers, unless every process
 // is wanted by itself, with those that could not be looked at.
-func groupProcesses(processes []tracer.Process, each bool) []group {
-	var groups []group
+func groupProcesses(processes []tracer.Process, each bool) []view.Group {
+	var groups []view.Group
 	index := map[string]int{}
 	for _, p := range processes {
 		if each {
-			groups = append(groups, group{[]tracer.Process{p}, p.Markers})
+			groups = append(groups, view.Group{Processes: []tracer.Process{p}, Markers: p.Markers})
 			continue
 		}
 		if len(p.Markers) == 0 {
 			continue
 		}
 		var key strings.Builder
-		for _, f := range files(p.Markers) {
+		for _, f := range view.Files(p.Markers) {
 			fmt.Fprintf(&key, "%p ", f)
 		}
 		i, ok := index[key.String()]
 		if !ok {
 			i = len(groups)
 			index[key.String()] = i
-			groups = append(groups, group{markers: p.Markers})
+			groups = append(groups, view.Group{Markers: p.Markers})
 		}
-		groups[i].processes = append(groups[i].processes, p)
+		groups[i].Processes = append(groups[i].Processes, p)
 	}
 	return groups
 }

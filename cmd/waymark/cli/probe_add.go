@@ -10,6 +10,7 @@ import (
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -74,7 +75,7 @@ func runProbeAdd(ctx context.Context, env *term.Env, o *probeAddOptions, sel *se
 	if err != nil {
 		return err
 	}
-	warnProblems(env, markers, false)
+	view.WarnProblems(env, markers, false)
 	do := tracer.DefineKernelEvents
 	if o.dryRun {
 		do = tracer.PlanKernelEvents
@@ -83,12 +84,12 @@ func runProbeAdd(ctx context.Context, env *term.Env, o *probeAddOptions, sel *se
 	if err != nil {
 		return err
 	}
-	print := printDefined
+	print := view.PrintDefined
 	switch {
 	case o.json:
-		print = eventsJSON
+		print = view.EventsJSON
 	case o.dryRun:
-		print = printDefinitions
+		print = view.PrintDefinitions
 	}
 	err = env.WithOutput("", func(out *term.Output) error { return print(out, events) })
 	if err == nil && !o.json && !o.dryRun {
@@ -109,58 +110,4 @@ func perfLine(events []tracer.KernelEvent) string {
 		}
 	}
 	return fmt.Sprintf("use with: perf record -e %s -a; delete with: waymark probe del %s", strings.Join(names, " -e "), strings.Join(names, " "))
-}
-
-func printDefined(out *term.Output, events []tracer.KernelEvent) error {
-	var b strings.Builder
-	for i := range events {
-		e := &events[i]
-		b.WriteString(eventText(e.FullName(), len(e.Places)))
-		if args := argNames(e); args != "" {
-			b.WriteString("  " + args)
-		}
-		if e.Existed {
-			b.WriteString("  (there already)")
-		}
-		b.WriteByte('\n')
-		for _, r := range e.Remarks {
-			what := ""
-			if r.Left {
-				what = " is left out"
-			}
-			fmt.Fprintf(&b, "  %s%s: %s\n", term.Label(r.Arg), what, term.Printable(r.Because.Error()))
-		}
-	}
-	_, err := out.Write([]byte(b.String()))
-	return err
-}
-
-// argNames returns the names and types of an event's arguments: "arg1 s32, arg2 u8".
-func argNames(e *tracer.KernelEvent) string {
-	var words []string
-	for _, arg := range e.Places[0].Args {
-		name, fetch, _ := strings.Cut(arg, "=")
-		words = append(words, name+" "+fetch[strings.LastIndexByte(fetch, ':')+1:])
-	}
-	return term.Label(strings.Join(words, ", "))
-}
-
-// printDefinitions prints lines for uprobe_events.
-func printDefinitions(out *term.Output, events []tracer.KernelEvent) error {
-	var b strings.Builder
-	for i := range events {
-		e := &events[i]
-		for _, p := range e.Places {
-			fmt.Fprintf(&b, "p:%s/%s %s:%#x", e.Group, e.Name, term.Printable(p.Path), p.Offset)
-			if p.Counter != 0 {
-				fmt.Fprintf(&b, "(%#x)", p.Counter)
-			}
-			for _, arg := range p.Args {
-				b.WriteString(" " + arg)
-			}
-			b.WriteByte('\n')
-		}
-	}
-	_, err := out.Write([]byte(b.String()))
-	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -49,7 +50,7 @@ func newProbeDeleteCommand(env *term.Env) *cobra.Command {
 					failed = append(failed, err)
 					continue
 				}
-				if _, err := fmt.Fprintf(env.Stdout, "deleted %s\n", eventText(e.FullName(), len(e.Places))); err != nil {
+				if _, err := fmt.Fprintf(env.Stdout, "deleted %s\n", view.EventText(e.FullName(), len(e.Places))); err != nil {
 					return err
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -89,7 +90,7 @@ func (s *session) sources(o *recordOptions) (all []*tracer.Tracer, err error) {
 		if err := add(s.agents, s.byAgents, options()); err != nil {
 			return all, err
 		}
-		s.beside = append(s.beside, fmt.Sprintf("%s in %s, through its agent", pointsText(s.byAgents), pidsText(s.agents.PIDs)))
+		s.beside = append(s.beside, fmt.Sprintf("%s in %s, through its agent", view.PointsText(s.byAgents), pidsText(s.agents.PIDs)))
 	}
 	if len(o.kernel) > 0 {
 		kernel, err := tracer.TraceKernel(o.kernel, &tracer.Options{BufferSize: int(o.buffer)})
@@ -108,6 +109,6 @@ const usualBuffer = 16 << 20
 // noteBuffer says that an agent had room for less than usual.
 func (s *session) noteBuffer(events *tracer.Tracer, asked byteSize) {
 	if n := events.Buffer(); asked == 0 && n > 0 && n < usualBuffer {
-		s.env.Message("little memory is left where the program runs: its rings have %s, not %s; --buffer asks for a size", bytesText(uint64(n)), bytesText(usualBuffer))
+		s.env.Message("little memory is left where the program runs: its rings have %s, not %s; --buffer asks for a size", view.BytesText(uint64(n)), view.BytesText(usualBuffer))
 	}
 }

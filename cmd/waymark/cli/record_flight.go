@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -31,7 +32,7 @@ func runFlight(env *term.Env, cmd *cobra.Command, o *recordOptions, sel *selecti
 	if err != nil {
 		return err
 	}
-	env.Message("process %d records %s as %s, in %s", pid, term.Plural(s.Markers, "marker"), s.Name, bytesText(uint64(s.Size)))
+	env.Message("process %d records %s as %s, in %s", pid, term.Plural(s.Markers, "marker"), s.Name, view.BytesText(uint64(s.Size)))
 	env.Hint("waymark snapshot -p %d %s writes it to disk, waymark recover -p %d %s when the program is dead", pid, s.Name, pid, s.Name)
 	return nil
 }

@@ -3,17 +3,39 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
 )
+
+// circumstances are what the trace says of the session.
+func (s *session) circumstances() []ctf.EnvEntry {
+	env := []ctf.EnvEntry{recording.Text("target", s.named)}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		env = append(env, recording.Text("tracer_version", info.Main.Version))
+	}
+	for i, f := range view.Files(append(slices.Clone(s.markers), s.byAgents...)) {
+		env = append(env, recording.Text(fmt.Sprintf("executable_%d", i), f.Path))
+		if f.BuildID != "" {
+			env = append(env, recording.Text(fmt.Sprintf("build_id_%d", i), f.BuildID))
+		}
+	}
+	for i, pid := range append(slices.Clone(s.target.PIDs), s.agents.PIDs...) {
+		env = append(env, recording.Number(fmt.Sprintf("pid_%d", i), int64(pid)))
+	}
+	return env
+}
 
 // missingDirectory returns the first directory on the way to path that is not there, "" when path is there.
 func missingDirectory(path string) (missing string) {
@@ -34,9 +56,6 @@ func removeEmpty(path, missing string) {
 		path = filepath.Dir(path)
 	}
 }
-
-// byDisk is the end of a recording that could not be written.
-const byDisk end = "disk"
 
 // recorder is one recording.
 type recorder struct {
@@ -62,11 +81,11 @@ func runRecord(ctx context.Context, env *term.Env, o *recordOptions, sel *select
 			err = e
 		}
 	}()
-	view := &recordView{env: env, out: out, o: o}
+	v := &view.RecordView{Env: env, Out: out, JSON: o.json, Dir: o.out}
 	r := &recorder{s: s, out: o.out, missing: missingDirectory(o.out)}
 	r.trace, err = recording.Create(o.out, &recording.Options{
 		Env: s.circumstances(), Count: o.count,
-		Progress: func(sum recording.Summary) { view.progress(&sum, s.elapsed()) },
+		Progress: func(sum recording.Summary) { v.Progress(&sum, s.elapsed()) },
 	})
 	if err != nil {
 		s.abandon()
@@ -90,7 +109,7 @@ func runRecord(ctx context.Context, env *term.Env, o *recordOptions, sel *select
 	sum, why, failure := r.run(ctx, ends)
 	env.Status("")
 	status := s.finish(ctx, why)
-	if e := view.summary(&sum, s.elapsed(), why, r.problems()); failure == nil {
+	if e := v.Summary(&sum, s.elapsed(), why, r.problems()); failure == nil {
 		failure = e
 	}
 	if failure != nil {
@@ -129,14 +148,14 @@ func (r *recorder) closeTracers() {
 }
 
 // run records until the session ends, and all events that were collected until then.
-func (r *recorder) run(ctx context.Context, ends <-chan end) (sum recording.Summary, why end, err error) {
+func (r *recorder) run(ctx context.Context, ends <-chan view.End) (sum recording.Summary, why view.End, err error) {
 	var sources []source.Source
 	for _, t := range r.tracers {
 		sources = append(sources, t)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the session ends when its command has, too
 	defer cancel()
-	var session end
+	var session view.End
 	go func() {
 		select {
 		case session = <-ends:
@@ -147,15 +166,15 @@ func (r *recorder) run(ctx context.Context, ends <-chan end) (sum recording.Summ
 	sum, err = r.trace.Record(ctx, sources...)
 	switch {
 	case errors.Is(err, ctf.ErrStopped):
-		why = byDisk
+		why = view.ByDisk
 	case sum.End == recording.EndContext:
 		why = session
 	case sum.End == recording.EndCount:
-		why = byCount
+		why = view.ByCount
 	case sum.End == recording.EndSources:
-		why = byProcess
+		why = view.ByProcess
 	default:
-		why = byError
+		why = view.ByError
 	}
 	return sum, why, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/recording"
 )
@@ -78,60 +79,58 @@ func (o *reportOptions) check(cmd *cobra.Command, args []string) error {
 	return (&watchFlags{where: o.where}).check()
 }
 
-// reporter prints what events come to.
+// reporter prints events, or what they come to.
 type reporter interface {
-	event(*recording.Event) error
-	// end is called after the last, with what the trace is said to have lost.
-	end(*reportTotal) error
+	Recorded(*recording.Event) error
+	Summary(*view.TraceSummary) error
 }
-
-// reportTotal is what there was.
-type reportTotal struct {
-	events, others uint64 // of which the patterns and the condition let through
-	filtered       bool
-	lost           uint64
-	first, last    time.Duration // on the clock of the trace
-	clock          source.Clock
-}
-
-func (t *reportTotal) elapsed() time.Duration { return t.last - t.first }
 
 // reportTrace reads a trace from its beginning to its end.
-func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string, patterns []string) (err error) {
+func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string, patterns []string) error {
 	r, damage := recording.Open(path)
 	if r == nil {
 		return term.WithHint(damage, "TRACE is a directory with a file named metadata, or with such below it, as waymark record and LTTng write them")
 	}
 	defer r.Close()
-	damaged := damage != nil
-	if damaged {
+	sum := view.TraceSummary{End: view.ByTrace, Damaged: damage != nil}
+	if sum.Damaged {
 		explain.Print(e, damage)
 	}
 	chosen, err := chooseEvents(r.Points(), patterns, o.where)
 	if err != nil {
 		return err
 	}
-	out, err := e.OpenOutput(o.out, false)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if e := out.Close(); err == nil {
-			err = e
+	err = e.WithOutput(o.out, func(out *term.Output) error {
+		v, err := newReporter(out, o, r, patterns)
+		if err == nil {
+			err = printRecorded(ctx, e, r, chosen, v, &sum)
 		}
-	}()
-	view, err := newReporter(out, o, r, patterns)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	total := reportTotal{filtered: o.where != "", clock: r.Clock()}
+	sum.Print(e)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case sum.Damaged:
+		return term.StatusFailure(term.StatusError)
+	}
+	return nil
+}
+
+// printRecorded prints the chosen events of a trace and their summary.
+func printRecorded(ctx context.Context, e *term.Env, r *recording.Reader, chosen *eventChoice, v reporter, sum *view.TraceSummary) error {
+	var first time.Duration
+	others := uint64(0)
 	for ctx.Err() == nil {
 		event, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			damaged = true
+			sum.Damaged = true
 			explain.Print(e, err)
 			continue
 		}
@@ -140,14 +139,14 @@ func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string
 			continue
 		}
 		if !ok {
-			total.others++
+			others++
 			continue
 		}
-		if total.events++; total.events == 1 {
-			total.first = event.Time
+		if sum.Events++; sum.Events == 1 {
+			first = event.Time
 		}
-		total.last = event.Time
-		if err := view.event(event); err != nil {
+		sum.Elapsed = event.Time - first
+		if err := v.Recorded(event); err != nil {
 			return err
 		}
 	}
@@ -155,47 +154,24 @@ func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string
 	if err != nil {
 		return err
 	}
-	total.lost = source.Total(lost)
-	if err := view.end(&total); err != nil {
-		return err
+	if sum.Lost = source.Total(lost); chosen.filters {
+		sum.Filtered = &others
 	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	summarizeReport(e, &total)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case damaged:
-		return term.StatusFailure(statusError)
-	}
-	return nil
+	return v.Summary(sum)
 }
-
-func summarizeReport(e *term.Env, t *reportTotal) {
-	sum := traceSummary{events: t.events, lost: t.lost, elapsed: t.elapsed()}
-	others := ""
-	if t.filtered {
-		others = " and " + term.Plural(t.others, "other")
-	}
-	e.Message("%s%s, %d lost, in %s", term.Plural(sum.events, "event"), others, sum.lost, seconds(sum.elapsed))
-}
-
-// byTrace is the end of a report.
-const byTrace end = "trace"
 
 func newReporter(out *term.Output, o *reportOptions, r *recording.Reader, patterns []string) (reporter, error) {
 	switch {
 	case o.latency:
-		return newReportLatency(out, o, r.Points(), patterns)
+		return newReportLatency(out, o, r, patterns)
 	case o.stat:
-		return &reportStat{out: out, json: o.json, rows: map[string]*uint64{}}, nil
+		return view.NewRecordedCounts(out, o.json), nil
 	case o.json:
-		return &reportJSON{newTraceJSON(out, r.Clock())}, nil
+		return view.NewTraceJSON(out, r.Clock()), nil
 	}
 	points := r.Points()
 	if selected, err := selectPoints(points, patterns); err == nil {
 		points = selected
 	}
-	return &reportText{newTraceText(out, r.Clock(), points)}, nil
+	return view.NewTraceText(out, r.Clock(), points), nil
 }

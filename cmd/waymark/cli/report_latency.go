@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/recording"
@@ -22,10 +24,13 @@ type reportLatency struct {
 	from, to  []*event.Point
 	pairs     *source.Pairs
 	all       tracer.Latencies
+	clock     source.Clock
+	last      time.Duration // of the last event
 }
 
-func newReportLatency(out *term.Output, o *reportOptions, points []*event.Point, patterns []string) (*reportLatency, error) {
-	v := &reportLatency{out: out, json: o.json}
+func newReportLatency(out *term.Output, o *reportOptions, r *recording.Reader, patterns []string) (*reportLatency, error) {
+	v := &reportLatency{out: out, json: o.json, clock: r.Clock()}
+	points := r.Points()
 	var err error
 	if v.from, err = selectPoints(points, patterns[:1]); err != nil {
 		return nil, err
@@ -45,31 +50,34 @@ func newReportLatency(out *term.Output, o *reportOptions, points []*event.Point,
 	return v, nil
 }
 
-func (v *reportLatency) event(e *recording.Event) error {
+// Recorded adds an event.
+func (v *reportLatency) Recorded(e *recording.Event) error {
+	v.last = e.Time
 	if took, ended := v.pairs.Add(&e.Event); ended {
 		v.all.Add(took)
 	}
 	return nil
 }
 
-func (v *reportLatency) end(t *reportTotal) error {
+// Summary prints the histogram.
+func (v *reportLatency) Summary(sum *view.TraceSummary) error {
 	n := v.pairs.Counts()
 	v.all.Begins, v.all.Ends, v.all.Nested, v.all.Unread, v.all.Full = n.Begins, n.Ends, n.Nested, n.Unread, n.Full
-	s := &latencySample{at: t.clock.Wall(t.last), elapsed: t.elapsed(), all: &v.all, recent: &v.all.Histogram}
+	s := &view.LatencySample{At: v.clock.Wall(v.last), Elapsed: sum.Elapsed, All: &v.all, Recent: &v.all.Histogram}
 	by, endBy := v.by, v.endBy
 	if by == "" {
 		by, endBy = "goroutine or thread", "goroutine or thread"
 	}
 	if v.json {
-		return (&latencyJSON{v.out, func() jsonLatency {
-			return jsonLatency{From: names(v.from), To: names(v.to), By: by, ToBy: endBy}
-		}}).final(s, byTrace)
+		return (&view.LatencyJSON{Out: v.out, Object: func() view.LatencyObject {
+			return view.LatencyObject{From: view.Names(v.from), To: view.Names(v.to), By: by, ToBy: endBy}
+		}}).Final(s, view.ByTrace)
 	}
 	if by != endBy {
 		by += " = " + endBy
 	}
-	title := fmt.Sprintf("%s → %s, by %s", markerNames(v.from, "none"), markerNames(v.to, "none"), term.Label(by))
-	return (&latencyPlain{v.out, func() string { return title }}).final(s, byTrace)
+	title := fmt.Sprintf("%s → %s, by %s", view.MarkerNames(v.from, "none"), view.MarkerNames(v.to, "none"), term.Label(by))
+	return (&view.LatencyPlain{Out: v.out, Title: func() string { return title }}).Final(s, view.ByTrace)
 }
 
 // completeReport completes the trace by files, and then the markers in it.

@@ -14,6 +14,7 @@ import (
 // eventChoice is which events of a trace are shown.
 type eventChoice struct {
 	selected map[*event.Point]*filter.Filter // nil without a condition
+	filters  bool                            // there is a condition
 }
 
 // selectPoints is tracer.Select for the points of a trace.
@@ -33,7 +34,7 @@ func selectPoints(points []*event.Point, patterns []string) ([]*event.Point, err
 
 // chooseEvents returns the choice of points by patterns, and of their events by a condition.
 func chooseEvents(points []*event.Point, patterns []string, where string) (*eventChoice, error) {
-	c := &eventChoice{selected: map[*event.Point]*filter.Filter{}}
+	c := &eventChoice{selected: map[*event.Point]*filter.Filter{}, filters: where != ""}
 	selected, err := selectPoints(points, patterns)
 	if err != nil {
 		return nil, err

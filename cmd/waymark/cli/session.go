@@ -7,21 +7,20 @@ import (
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// end says why a session ended. It is part of what --json prints.
-type end string
-
-const (
-	byInterrupt end = "interrupt" // Ctrl-C or SIGTERM
-	byDuration  end = "duration"  // -d
-	byCount     end = "count"     // -n
-	byCommand   end = "command"   // the command ended
-	byProcess   end = "process"   // the process of -p ended
-	byOutput    end = "output"    // nobody reads any more
-	byError     end = "error"     // nothing could be read any more, or written
-)
+// attachedTo is what there is of so many markers and sites.
+func (s *session) attachedTo(skipped []*tracer.SiteError) string {
+	markers := len(s.markers)
+	for _, all := range view.LeftOut(skipped) {
+		if all {
+			markers--
+		}
+	}
+	return term.Plural(markers, "marker") + " at " + term.Plural(view.CountSites(s.markers)-len(skipped), "site")
+}
 
 // grace is how long a command may take to end by itself after Ctrl-C, which a terminal sends
 // to it too, before it is sent SIGTERM.
@@ -88,9 +87,9 @@ func openSession(ctx context.Context, e *term.Env, sel *selection) (*session, er
 		s.abandon()
 		return nil, err
 	}
-	warnProblems(e, s.markers, false)
-	warnUnavailable(e, s.markers)
-	warnPlaces(e, s.markers)
+	view.WarnProblems(e, s.markers, false)
+	view.WarnUnavailable(e, s.markers)
+	view.WarnPlaces(e, s.markers)
 	s.part()
 	return s, nil
 }
@@ -131,40 +130,15 @@ func (s *session) attaching() (done func()) {
 // what says what is attached to. What an agent tells of has no sites.
 func (s *session) what() string {
 	if s.target.Engine == tracer.EngineAgent {
-		return pointsText(s.markers)
+		return view.PointsText(s.markers)
 	}
-	return term.Plural(len(s.markers), "marker") + " at " + term.Plural(sites(s.markers), "site")
-}
-
-// pointsText counts markers and tracepoints.
-func pointsText(markers []*tracer.Marker) string {
-	n := 0
-	for _, m := range markers {
-		if m.Tracepoint {
-			n++
-		}
-	}
-	switch n {
-	case 0:
-		return term.Plural(len(markers), "marker")
-	case len(markers):
-		return term.Plural(n, "tracepoint")
-	}
-	return term.Plural(len(markers)-n, "marker") + " and " + term.Plural(n, "tracepoint")
-}
-
-func sites(markers []*tracer.Marker) int {
-	n := 0
-	for _, m := range markers {
-		n += len(m.Sites)
-	}
-	return n
+	return term.Plural(len(s.markers), "marker") + " at " + term.Plural(view.CountSites(s.markers), "site")
 }
 
 // begin starts what was waiting for the tracer to be attached, save for what is left out, and returns a
 // channel that says when and why the session ends.
-func (s *session) begin(ctx context.Context, skipped []*tracer.SiteError, limit time.Duration, out *term.Output) (<-chan end, error) {
-	if err := s.skips(skipped); err != nil {
+func (s *session) begin(ctx context.Context, skipped []*tracer.SiteError, limit time.Duration, out *term.Output) (<-chan view.End, error) {
+	if err := view.WarnSkipped(s.env, s.json, skipped); err != nil {
 		return nil, err
 	}
 	s.begun = time.Now()
@@ -184,7 +158,7 @@ func (s *session) begin(ctx context.Context, skipped []*tracer.SiteError, limit 
 	if len(s.beside) > 0 {
 		s.env.Message("and to %s", strings.Join(s.beside, ", and to "))
 	}
-	ends := make(chan end, 1)
+	ends := make(chan view.End, 1)
 	go s.watch(ctx, limit, out, ends)
 	return ends, nil
 }

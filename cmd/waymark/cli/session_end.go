@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 )
 
 // targetEnded is closed when the processes of -p have ended, and their children with --follow.
@@ -24,7 +25,7 @@ func (s *session) targetEnded() <-chan struct{} {
 
 func (s *session) elapsed() time.Duration { return time.Since(s.begun) }
 
-func (s *session) watch(ctx context.Context, limit time.Duration, out *term.Output, ends chan<- end) {
+func (s *session) watch(ctx context.Context, limit time.Duration, out *term.Output, ends chan<- view.End) {
 	var deadline <-chan time.Time
 	if limit > 0 {
 		timer := time.NewTimer(limit)
@@ -33,17 +34,17 @@ func (s *session) watch(ctx context.Context, limit time.Duration, out *term.Outp
 	}
 	select {
 	case <-s.exited: // nil without a command
-		ends <- byCommand
+		ends <- view.ByCommand
 	case <-s.targetEnded():
-		ends <- byProcess
+		ends <- view.ByProcess
 	case <-deadline:
-		ends <- byDuration
+		ends <- view.ByDuration
 	case <-out.Failed:
-		ends <- byOutput
+		ends <- view.ByOutput
 	case <-ctx.Done():
 		go s.awaitReader(out, "Ctrl-C again")
 		s.awaitCommand()
-		ends <- byInterrupt
+		ends <- view.ByInterrupt
 		return
 	case <-s.over:
 		return
@@ -69,9 +70,9 @@ func (s *session) awaitReader(out *term.Output, way string) {
 	}
 }
 
-// enough returns a channel that says what ends says, and byCount once there is what was asked for.
-func (s *session) enough(ends <-chan end, reached func() (bool, error)) <-chan end {
-	either := make(chan end, 1)
+// enough returns a channel that says what ends says, and ByCount once there is what was asked for.
+func (s *session) enough(ends <-chan view.End, reached func() (bool, error)) <-chan view.End {
+	either := make(chan view.End, 1)
 	go func() {
 		poll := time.NewTicker(minInterval)
 		defer poll.Stop()
@@ -84,7 +85,7 @@ func (s *session) enough(ends <-chan end, reached func() (bool, error)) <-chan e
 			case <-look:
 				ok, err := reached()
 				if ok {
-					either <- byCount
+					either <- view.ByCount
 					return
 				}
 				if err != nil {
@@ -134,7 +135,7 @@ func (s *session) terminate(kill <-chan struct{}) error {
 
 // finish ends the session, and its command when that still runs. It returns what the exit
 // status should say about the command.
-func (s *session) finish(ctx context.Context, why end) error {
+func (s *session) finish(ctx context.Context, why view.End) error {
 	close(s.over)
 	s.process.close()
 	if s.command == nil {
@@ -143,7 +144,7 @@ func (s *session) finish(ctx context.Context, why end) error {
 	switch {
 	case s.stays != nil:
 		return s.stays
-	case why == byCommand || why == byInterrupt:
+	case why == view.ByCommand || why == view.ByInterrupt:
 		<-s.exited
 		return commandResult(s.result)
 	}

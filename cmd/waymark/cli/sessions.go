@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -86,7 +87,7 @@ func listSessions(env *term.Env) error {
 	t.Add("PID", "SESSION", "PROGRAM", "STATE", "SIZE", "MARKERS", "EVENTS", "LOST", "SINCE")
 	for i := range all {
 		s := &all[i]
-		row := []string{fmt.Sprint(s.PID), term.Label(s.Name), term.Label(filepath.Base(s.Executable)), sessionState(s), bytesText(uint64(max(s.Size, 0)))}
+		row := []string{fmt.Sprint(s.PID), term.Label(s.Name), term.Label(filepath.Base(s.Executable)), sessionState(s), view.BytesText(uint64(max(s.Size, 0)))}
 		if s.Alive {
 			row = append(row, fmt.Sprint(s.Markers), fmt.Sprint(s.Recorded), fmt.Sprint(s.Lost))
 		} else {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
@@ -148,7 +149,7 @@ func saveTrace(ctx context.Context, e *term.Env, dir string, events *tracer.Trac
 			others += " or lost"
 		}
 	}
-	e.Message("%s, %d %s: %s in %s", term.Plural(sum.Events, "event"), sum.Total(), others, bytesText(sum.Bytes), dir)
-	warnLost(e, problems)
+	e.Message("%s, %d %s: %s in %s", term.Plural(sum.Events, "event"), sum.Total(), others, view.BytesText(sum.Bytes), dir)
+	view.WarnLost(e, problems)
 	return err
 }

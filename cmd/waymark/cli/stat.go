@@ -3,12 +3,58 @@ package cli
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
+
+// sampler takes samples.
+type sampler struct {
+	session *session
+	counter *tracer.Counter
+	elapsed time.Duration         // at the last sample
+	counts  map[view.RowID]uint64 // of the last sample
+}
+
+func newSampler(s *session, counter *tracer.Counter) *sampler {
+	return &sampler{session: s, counter: counter, counts: map[view.RowID]uint64{}}
+}
+
+func (s *sampler) sample() (*view.Sample, error) {
+	counts, err := s.counter.Read()
+	if err != nil {
+		return nil, err
+	}
+	now := &view.Sample{At: time.Now(), Elapsed: s.session.elapsed()}
+	now.Interval = now.Elapsed - s.elapsed
+	s.elapsed = now.Elapsed
+	add := func(r view.StatRow, count uint64) {
+		r.Count, r.Delta = count, count-s.counts[r.RowID]
+		s.counts[r.RowID] = count
+		now.Rows = append(now.Rows, r)
+	}
+	none := view.LeftOut(s.counter.Skipped()) // what is not counted is not zero
+	for _, c := range counts {
+		if none[c.Marker] {
+			continue
+		}
+		if c.Fields == nil {
+			add(view.StatRow{RowID: view.RowID{Marker: c.Marker}}, c.Count)
+			continue
+		}
+		for _, k := range c.Keys {
+			add(view.StatRow{RowID: view.RowID{Marker: c.Marker, Key: k.Key}, Fields: c.Fields}, k.Count)
+		}
+		if c.Others > 0 {
+			add(view.StatRow{RowID: view.RowID{Marker: c.Marker}, Fields: c.Fields, Other: true}, c.Others)
+		}
+	}
+	return now, nil
+}
 
 const statLong = `Count how often markers are hit.
 
@@ -116,12 +162,6 @@ func (o *statOptions) check(cmd *cobra.Command) error {
 // maxKeys is how many keys the tracer keeps.
 const maxKeys = 1 << 20
 
-// statView shows samples.
-type statView interface {
-	interval(*sample) error
-	final(*sample, end) error
-}
-
 func runStat(ctx context.Context, env *term.Env, o *statOptions, sel *selection) error {
 	var counter *tracer.Counter
 	return runWatching(ctx, env, &o.watchFlags, sel, watching{
@@ -132,7 +172,7 @@ func runStat(ctx context.Context, env *term.Env, o *statOptions, sel *selection)
 			}
 			return counter, nil
 		},
-		show: func(s *session, out *term.Output, ends <-chan end) (end, error) {
+		show: func(s *session, out *term.Output, ends <-chan view.End) (view.End, error) {
 			if o.count > 0 {
 				ends = s.enough(ends, func() (bool, error) {
 					counts, err := counter.Read()
@@ -143,21 +183,21 @@ func runStat(ctx context.Context, env *term.Env, o *statOptions, sel *selection)
 					return n >= o.count, err
 				})
 			}
-			return newSampler(s, counter).show(newStatView(o, s, sel, out), o.interval, ends)
+			return view.Show(newStatView(o, s, sel, out), o.interval, ends, newSampler(s, counter).sample)
 		},
 	})
 }
 
-func newStatView(o *statOptions, s *session, sel *selection, out *term.Output) statView {
-	table := statTable{by: o.by, top: o.top}
-	plain := statPlain{out, table, len(sel.patterns) == 0}
+func newStatView(o *statOptions, s *session, sel *selection, out *term.Output) view.View[*view.Sample] {
+	table := view.StatTable{By: o.by, Top: o.top}
+	plain := view.StatPlain{Out: out, Table: table, Brief: len(sel.patterns) == 0}
 	switch {
 	case o.json:
-		return &statJSON{out, table}
+		return &view.StatJSON{Out: out, Table: table}
 	case o.print != 0:
-		return newStatIntervals(plain, s.markers)
+		return view.NewStatIntervals(plain, s.markers)
 	case s.command == nil && out.IsScreen():
-		return newStatLive(out, plain)
+		return view.NewStatLive(out, plain)
 	}
 	return &plain
 }

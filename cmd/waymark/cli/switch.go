@@ -12,6 +12,7 @@ import (
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -19,7 +20,7 @@ import (
 // pointError says of which kind of points none matches a pattern.
 func pointError(kind string, err error) error {
 	var none *tracer.NoMatchError
-	if !errors.As(err, &none) || kind == pointMarker {
+	if !errors.As(err, &none) || kind == view.PointMarker {
 		return err
 	}
 	return term.WithHint(fmt.Errorf("no %s matches %q", kind, none.Pattern), "%s", explain.NoMatchHint(none))
@@ -101,31 +102,21 @@ func newKeyListCommand(env *term.Env) *cobra.Command {
 				return err
 			}
 			defer a.Close()
-			keys, err := pointsOf(a, pointKey, args)
+			keys, err := pointsOf(a, view.PointKey, args)
 			if err != nil {
 				return err
 			}
 			t := term.Table{Right: make([]bool, 2)}
 			t.Add("KEY", "STATE")
 			for _, k := range keys {
-				t.Add(term.Label(k.Name), keyState(k))
+				t.Add(term.Label(k.Name), view.KeyState(k))
 			}
 			return t.Print(env.Stdout, nil)
 		},
 	}
 	cmd.Flags().IntVarP(&f.pid, "pid", "p", 0, "the process `PID`")
-	completePoints(cmd, &f, pointKey)
+	completePoints(cmd, &f, view.PointKey)
 	return cmd
-}
-
-func keyState(k tracer.Point) string {
-	switch {
-	case k.Armed > 1:
-		return fmt.Sprintf("on (%d times)", k.Armed)
-	case k.Armed == 1:
-		return "on"
-	}
-	return "off"
 }
 
 func newKeySwitchCommand(env *term.Env, verb string, on bool) *cobra.Command {
@@ -133,12 +124,12 @@ func newKeySwitchCommand(env *term.Env, verb string, on bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: verb + " [FLAGS] -p PID NAME...", Short: "Switch keys " + verb + " until Ctrl-C", Long: keyLong, Example: keyExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.hold(cmd, env, pointKey, args, func(a *tracer.Agent, names []string) error { return a.Switch(names, on) },
+			return f.hold(cmd, env, view.PointKey, args, func(a *tracer.Agent, names []string) error { return a.Switch(names, on) },
 				func(names []string) string { return term.List(names) + " switched " + verb })
 		},
 	}
 	f.add(cmd)
-	completePoints(cmd, &f, pointKey)
+	completePoints(cmd, &f, view.PointKey)
 	return cmd
 }
 
@@ -147,21 +138,14 @@ func newArmCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "arm [FLAGS] -p PID NAME...", Short: "Arm markers for functions of the program itself", Long: armLong, Example: armExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.hold(cmd, env, pointMarker, args, (*tracer.Agent).Arm,
+			return f.hold(cmd, env, view.PointMarker, args, (*tracer.Agent).Arm,
 				func(names []string) string { return term.Plural(len(names), "marker") + " armed" })
 		},
 	}
 	f.add(cmd)
-	completePoints(cmd, &f, pointMarker)
+	completePoints(cmd, &f, view.PointMarker)
 	return cmd
 }
-
-// The kinds of points.
-const (
-	pointMarker     = "marker"
-	pointTracepoint = "tracepoint"
-	pointKey        = "key"
-)
 
 // hold does something to points and waits for the end, which undoes it.
 func (f *switchFlags) hold(cmd *cobra.Command, env *term.Env, kind string, patterns []string, do func(*tracer.Agent, []string) error, said func([]string) string) error {

@@ -3,30 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"time"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
-
-// traceView prints events.
-type traceView interface {
-	event(*event.Event) error
-	summary(*traceSummary) error
-}
-
-// traceSummary is what trace says at its end.
-type traceSummary struct {
-	events, lost uint64
-	unread       bool    // how many were lost is not known
-	filtered     *uint64 // nil without a condition
-	problems     []error // why all events of a marker were lost
-	elapsed      time.Duration
-	end          end
-}
 
 func runTrace(ctx context.Context, env *term.Env, o *traceOptions, sel *selection) error {
 	var events *tracer.Tracer
@@ -41,19 +24,19 @@ func runTrace(ctx context.Context, env *term.Env, o *traceOptions, sel *selectio
 			s.noteBuffer(events, o.buffer)
 			return events, nil
 		},
-		show: func(s *session, out *term.Output, ends <-chan end) (end, error) {
-			var view traceView = newTraceText(out, events.Clock(), markerPoints(s.markers))
+		show: func(s *session, out *term.Output, ends <-chan view.End) (view.End, error) {
+			var v view.TraceView = view.NewTraceText(out, events.Clock(), view.MarkerPoints(s.markers))
 			if o.json {
-				view = newTraceJSON(out, events.Clock())
+				v = view.NewTraceJSON(out, events.Clock())
 			}
-			sum, err := s.follow(events, view, o.count, ends)
+			sum, err := s.follow(events, v, o.count, ends)
 			if n, e := events.Filtered(); o.where != "" && e == nil {
-				sum.filtered = &n
+				sum.Filtered = &n
 			} else if o.where != "" && err == nil {
 				err = e
 			}
 			if err == nil {
-				err = view.summary(sum)
+				err = v.Summary(sum)
 			}
 			if err == nil {
 				err = out.Flush() // events before their summary
@@ -61,41 +44,32 @@ func runTrace(ctx context.Context, env *term.Env, o *traceOptions, sel *selectio
 			if !term.IsBrokenPipe(err) {
 				summarize(env, sum)
 			}
-			return sum.end, err
+			return sum.End, err
 		},
 	})
 }
 
-// markerPoints returns the points of markers.
-func markerPoints(markers []*tracer.Marker) []*event.Point {
-	points := make([]*event.Point, len(markers))
-	for i, m := range markers {
-		points[i] = &m.Point
-	}
-	return points
-}
-
 // follow prints events until limit of them are (0 for no limit) or the session ends, and says how
 // it went, after an error too.
-func (s *session) follow(events *tracer.Tracer, view traceView, limit uint64, ends <-chan end) (*traceSummary, error) {
-	sum := &traceSummary{}
-	err := s.printEvents(events, view, limit, ends, sum)
-	sum.elapsed = s.elapsed()
+func (s *session) follow(events *tracer.Tracer, v view.TraceView, limit uint64, ends <-chan view.End) (*view.TraceSummary, error) {
+	sum := &view.TraceSummary{}
+	err := s.printEvents(events, v, limit, ends, sum)
+	sum.Elapsed = s.elapsed()
 	if e := events.Stop(); err == nil {
 		err = e
 	}
-	sum.problems = events.Problems()
+	sum.Problems = events.Problems()
 	lost, e := events.Lost()
-	if sum.lost, sum.unread = lost, e != nil; err == nil {
+	if sum.Lost, sum.Unread = lost, e != nil; err == nil {
 		err = e
 	}
 	return sum, err
 }
 
-// printEvents is follow without its end. What was collected before the end is printed too.
-func (s *session) printEvents(events *tracer.Tracer, view traceView, limit uint64, ends <-chan end, sum *traceSummary) error {
+// PrintEvents is follow without its end. What was collected before the end is printed too.
+func (s *session) printEvents(events *tracer.Tracer, v view.TraceView, limit uint64, ends <-chan view.End, sum *view.TraceSummary) error {
 	type stop struct {
-		why end
+		why view.End
 		err error
 	}
 	stopped := make(chan stop, 1)
@@ -107,39 +81,31 @@ func (s *session) printEvents(events *tracer.Tracer, view traceView, limit uint6
 		}
 	}()
 	var e event.Event
-	for limit == 0 || sum.events < limit {
+	for limit == 0 || sum.Events < limit {
 		err := events.Read(context.Background(), &e)
 		if errors.Is(err, io.EOF) {
 			st := <-stopped
-			sum.end = st.why
+			sum.End = st.why
 			return st.err
 		}
 		if err == nil {
-			err = view.event(&e)
+			err = v.Event(&e)
 		}
 		if err != nil {
-			sum.end = byOutput
+			sum.End = view.ByOutput
 			return err
 		}
-		sum.events++
+		sum.Events++
 	}
-	sum.end = byCount
+	sum.End = view.ByCount
 	return nil
 }
 
 // summarize says how it went.
-func summarize(e *term.Env, sum *traceSummary) {
-	others := ""
-	if sum.filtered != nil {
-		others = fmt.Sprintf(" and %d others", *sum.filtered)
-	}
-	lost := fmt.Sprint(sum.lost)
-	if sum.unread {
-		lost = "an unknown number"
-	}
-	e.Message("%s%s, %s lost, in %s", term.Plural(sum.events, "event"), others, lost, seconds(sum.elapsed))
-	warnLost(e, sum.problems)
-	if sum.lost > 0 && len(sum.problems) == 0 {
+func summarize(e *term.Env, sum *view.TraceSummary) {
+	sum.Print(e)
+	view.WarnLost(e, sum.Problems)
+	if sum.Lost > 0 && len(sum.Problems) == 0 {
 		e.Hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
 	}
 }

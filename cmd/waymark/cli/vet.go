@@ -86,7 +86,7 @@ func runVet(ctx context.Context, env *term.Env, patterns []string, f *vetFlags) 
 	case broken > 0:
 		return term.WithHint(fmt.Errorf("%s not looked at because of errors", term.Plural(broken, "package")), "vet looks at code that compiles: go build says the same")
 	case len(found) > 0:
-		return term.StatusFailure(statusError)
+		return term.StatusFailure(term.StatusError)
 	}
 	return nil
 }

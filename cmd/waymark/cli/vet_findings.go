@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/go/analysis/checker"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 )
 
 // finding is what an analyzer reported, in the shape that --json prints.
@@ -70,7 +71,7 @@ func newFinding(act *checker.Action, pos token.Position, d *analysis.Diagnostic)
 
 func (f *finding) print(env *term.Env, asJSON bool) error {
 	if asJSON {
-		return writeJSON(env.Stdout, f)
+		return view.WriteJSON(env.Stdout, f)
 	}
 	_, err := fmt.Fprintf(env.Stdout, "%s:%d:%d: %s (%s)\n", term.Printable(f.File), f.Line, f.Column, term.Printable(f.Message), f.Analyzer)
 	return err

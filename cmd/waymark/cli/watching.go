@@ -3,9 +3,9 @@ package cli
 import (
 	"context"
 	"io"
-	"time"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -14,7 +14,7 @@ type watching struct {
 	// attach returns what detaches.
 	attach func(*session) (attached, error)
 	// show shows what comes until ends says that it is over, and returns why it is.
-	show func(s *session, out *term.Output, ends <-chan end) (end, error)
+	show func(s *session, out *term.Output, ends <-chan view.End) (view.End, error)
 }
 
 // attached is what hits come to, until it is closed.
@@ -65,23 +65,4 @@ func runWatching(ctx context.Context, e *term.Env, o *watchFlags, sel *selection
 		return failure
 	}
 	return status
-}
-
-// everyTick calls tick every interval until the session ends, and then last. It returns why
-// it ended.
-func everyTick(every time.Duration, ends <-chan end, tick func() error, last func(end) error) (end, error) {
-	// A ticker does not drift: each tick is at a multiple of the interval after the first,
-	// and those that come while one is dealt with are left out.
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			if err := tick(); err != nil {
-				return byError, err
-			}
-		case why := <-ends:
-			return why, last(why)
-		}
-	}
 }

@@ -108,6 +108,14 @@ func Usage(hint, format string, args ...any) error {
 	return &Hinted{fmt.Errorf(format, args...), hint, true}
 }
 
+// Exit statuses.
+const (
+	StatusOK          = 0
+	StatusError       = 1
+	StatusUsage       = 2
+	StatusInterrupted = 128 + 2 // SIGINT
+)
+
 // StatusFailure ends waymark with the status of a command it ran, which said itself what
 // was wrong.
 type StatusFailure int

@@ -7,9 +7,6 @@ import (
 	"syscall"
 )
 
-// StatusInterrupted is 128 + SIGINT.
-const StatusInterrupted = 130
-
 // NotifySignals returns a context that Ctrl-C and SIGTERM end, so that what is under way
 // ends in order. The second such signal ends waymark at once; the kernel then detaches for it.
 //
