@@ -262,11 +262,11 @@ func randomPlaces(file string) (at map[uint64][]*randomPlace, refused map[string
 	defer info.Close()
 	at, refused = map[uint64][]*randomPlace{}, map[string]bool{}
 	err = debuginfo.Guard(func() error {
-		section, err := info.Section(simplesection.AddressSection)
+		text, err := info.Section(simplesection.AddressSection)
 		if err != nil {
 			return err
 		}
-		addresses, err := simplesection.ParseAddresses(section, raw)
+		addresses, err := simplesection.ParseAddresses(text, raw)
 		if err != nil {
 			return err
 		}

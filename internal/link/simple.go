@@ -33,8 +33,11 @@ type simples struct {
 // errNoDebug says why there is nothing to find simple markers by.
 var errNoDebug = errors.New("it has no debugging information, by which simple markers are found")
 
+// SimplePackage is the import path of package simple, which leaves no trace in the code of programs that use it.
+const SimplePackage = simplesource.Path
+
 // module is the path of the module that package simple is in.
-var module = strings.TrimSuffix(simplesource.Path, "/simple")
+var module = strings.TrimSuffix(SimplePackage, "/simple")
 
 // simple finds the simple markers of the program, nil when it has none and had none.
 func (img *image) simple(t *table, o Options, base int64) (*simples, error) {

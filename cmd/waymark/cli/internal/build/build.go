@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
-	"github.com/waymark-trace/waymark/internal/simplesource"
+	"github.com/waymark-trace/waymark/internal/link"
 )
 
 // Run builds the programs of a command line beside their final names, links them, and then renames them. It returns the errors of
@@ -93,7 +93,7 @@ func (l *Line) usesSimple(ctx context.Context, program string) bool {
 		}
 	}
 	out, err := goCommand(ctx, append(args, "--", info.Path)).Output()
-	return err == nil && slices.Contains(strings.Split(string(out), "\n"), simplesource.Path)
+	return err == nil && slices.Contains(strings.Split(string(out), "\n"), link.SimplePackage)
 }
 
 // unwrapOnce returns what err wraps, or err.
