@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -206,4 +208,33 @@ func exitStatus(e *term.Env, err error) int {
 	}
 	explain.Print(e, err)
 	return term.StatusError
+}
+
+func newVersionCommand(env *term.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of waymark",
+		Example: "  waymark version",
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			info, _ := debug.ReadBuildInfo()
+			_, err := fmt.Fprintln(env.Stdout, versionLine(info))
+			return err
+		},
+	}
+}
+
+// versionLine names the version as the go command recorded it, with the commit where there
+// is no version.
+func versionLine(info *debug.BuildInfo) string {
+	version, commit := "(unknown)", ""
+	if info != nil {
+		version = info.Main.Version
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = " " + s.Value[:min(len(s.Value), 12)]
+			}
+		}
+	}
+	return fmt.Sprintf("waymark %s%s %s %s/%s", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

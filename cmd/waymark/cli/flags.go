@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,6 +14,21 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
+// atMostOne refuses more than one argument.
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return term.Usage(cmd.CommandPath()+" --help shows how", "%s takes one name at most, and %q is another", cmd.CommandPath(), args[1])
+	}
+	return nil
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return term.Usage(cmd.CommandPath()+" --help shows how", "%s takes no arguments, not %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
+
 // watchFlags are what stat and trace have in common.
 type watchFlags struct {
 	pids     []int
@@ -23,10 +39,13 @@ type watchFlags struct {
 	where    string
 	vars     []string
 	engine   engineFlag
+	count    uint64
 }
 
-func (f *watchFlags) add(cmd *cobra.Command) {
+// add defines the flags; counted is the usage of -n.
+func (f *watchFlags) add(cmd *cobra.Command, counted string) {
 	flags := cmd.Flags()
+	flags.Uint64VarP(&f.count, "count", "n", 0, counted)
 	flags.IntSliceVarP(&f.pids, "pid", "p", nil, "the process `PID`, or several (12,34), until they end")
 	flags.BoolVar(&f.follow, "follow", false, "children too, and every program and library from its first instruction")
 	flags.DurationVarP(&f.duration, "duration", "d", 0, "end after `DURATION`, such as 10s or 2m")
@@ -35,6 +54,27 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.where, "where", "", "only hits of which `CONDITION` holds: docs/filters.md")
 	flags.StringSliceVar(&f.vars, "vars", nil, "more variables of simple markers: `'req.Method,cmd->len'`")
 	flags.Var(&f.engine, "engine", engineUsage)
+}
+
+// attacher is the options of a verb that attaches to a target.
+type attacher interface {
+	selection(*cobra.Command, []string) (*selection, error)
+	check(*cobra.Command, *selection) error
+	run(context.Context, *term.Env, *selection) error
+}
+
+// attaching returns the function of such a verb.
+func attaching(env *term.Env, o attacher) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		sel, err := o.selection(cmd, args)
+		if err == nil {
+			err = o.check(cmd, sel)
+		}
+		if err == nil {
+			err = o.run(cmd.Context(), env, sel)
+		}
+		return err
+	}
 }
 
 // selection is what the command line names, which must be something.
@@ -58,11 +98,26 @@ func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*selection, e
 	return sel, err
 }
 
-func (f *watchFlags) check() error {
-	if f.duration < 0 {
-		return term.Usage("such as -d 10s", "-d %v is not a duration to wait for", f.duration)
+// check refuses values that make no sense; counted is what -n counts.
+func (f *watchFlags) check(cmd *cobra.Command, counted string) error {
+	if cmd.Flags().Changed("count") && f.count == 0 {
+		return term.Usage("without -n there is no limit", "-n 0 asks for no %s at all", counted)
 	}
-	if err := tracer.CheckWhere(f.where); err != nil {
+	if err := checkDuration(f.duration); err != nil {
+		return err
+	}
+	return checkWhere(f.where)
+}
+
+func checkDuration(d time.Duration) error {
+	if d < 0 {
+		return term.Usage("such as -d 10s", "-d %v is not a duration to wait for", d)
+	}
+	return nil
+}
+
+func checkWhere(where string) error {
+	if err := tracer.CheckWhere(where); err != nil {
 		text, hint := explain.Error(err)
 		return term.Usage(hint, "%s", text)
 	}
@@ -152,4 +207,15 @@ func (m *milliseconds) Set(text string) error {
 	}
 	*m = milliseconds(d)
 	return nil
+}
+
+// namedText says how many names there are, where it is not as many as there must be.
+func namedText(n int) string {
+	switch n {
+	case 0:
+		return "none is named"
+	case 1:
+		return "only one is named"
+	}
+	return fmt.Sprintf("%d are named", n)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -11,55 +12,6 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
-
-func (l *latencyRun) view(s *session, out *term.Output) view.View[*view.LatencySample] {
-	plain := view.LatencyPlain{Out: out, Title: l.title}
-	switch {
-	case l.o.json:
-		return newLatencyJSON(out, l)
-	case l.o.print != 0:
-		return &view.LatencyIntervals{Plain: plain}
-	case s.command == nil && out.IsScreen():
-		return view.NewLatencyLive(out, plain)
-	}
-	return &plain
-}
-
-// title says what is measured.
-func (l *latencyRun) title() string {
-	from, to := l.pairs.Markers()
-	by, endBy := l.pairs.By()
-	if len(from)+len(to) == 0 {
-		return fmt.Sprintf("%s → %s", term.Label(l.patterns[0]), term.Label(l.patterns[1]))
-	}
-	if by == "tid" && l.o.by == "" {
-		by, endBy = "thread", "thread"
-	}
-	if by != endBy {
-		by += " = " + endBy
-	}
-	return fmt.Sprintf("%s → %s, by %s", view.MarkerNames(view.MarkerPoints(from), l.patterns[0]), view.MarkerNames(view.MarkerPoints(to), l.patterns[1]), term.Label(by))
-}
-
-func newLatencyJSON(out *term.Output, l *latencyRun) *view.LatencyJSON {
-	return &view.LatencyJSON{Out: out, Object: func() view.LatencyObject {
-		from, to := l.pairs.Markers()
-		o := view.LatencyObject{From: view.Names(view.MarkerPoints(from)), To: view.Names(view.MarkerPoints(to))}
-		o.By, o.ToBy = l.pairs.By()
-		return o
-	}}
-}
-
-// namedText says how many names there are, where it is not as many as there must be.
-func namedText(n int) string {
-	switch n {
-	case 0:
-		return "none is named"
-	case 1:
-		return "only one is named"
-	}
-	return fmt.Sprintf("%d are named", n)
-}
 
 const latencyLong = `Measure the time from hits of one marker to hits of another.
 
@@ -90,8 +42,7 @@ const latencyExample = `  waymark latency -p 1234 http:request_start http:reques
 type latencyOptions struct {
 	watchFlags
 	intervalFlags
-	by    string
-	count uint64
+	by string
 }
 
 func newLatencyCommand(env *term.Env) *cobra.Command {
@@ -101,29 +52,26 @@ func newLatencyCommand(env *term.Env) *cobra.Command {
 		Short:   "Measure the time from one marker to another",
 		Long:    latencyLong,
 		Example: latencyExample,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if n := len(args) - 1; n == 2 && cmd.ArgsLenAtDash() < 0 && isPattern(args[0]) && !isPattern(args[n]) {
-				args = []string{args[n], args[0], args[1]} // BEGIN END FILE will do
-			}
-			sel, err := o.selection(cmd, args)
-			if err != nil {
-				return err
-			}
-			if err := o.check(cmd, sel); err != nil {
-				return err
-			}
-			sel.where = "" // it is about BEGIN alone, and chooses nothing
-			l := &latencyRun{o: &o, patterns: sel.patterns}
-			return runWatching(cmd.Context(), env, &o.watchFlags, sel, watching{l.attach, l.show})
-		},
+		RunE:    attaching(env, &o),
 	}
-	o.watchFlags.add(cmd)
+	o.watchFlags.add(cmd, "end when there are `COUNT` pairs, or a few more")
 	o.intervalFlags.add(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&o.by, "by", "", "join by `KEY`: goroutine, tid, a FIELD, or FIELD=FIELD of BEGIN and END")
-	flags.Uint64VarP(&o.count, "count", "n", 0, "end when there are `COUNT` pairs, or a few more")
+	cmd.Flags().StringVar(&o.by, "by", "", "join by `KEY`: goroutine, tid, a FIELD, or FIELD=FIELD of BEGIN and END")
 	complete(cmd, &o.watchFlags)
 	return cmd
+}
+
+func (o *latencyOptions) selection(cmd *cobra.Command, args []string) (*selection, error) {
+	if n := len(args) - 1; n == 2 && cmd.ArgsLenAtDash() < 0 && isPattern(args[0]) && !isPattern(args[n]) {
+		args = []string{args[n], args[0], args[1]} // BEGIN END FILE will do
+	}
+	return o.watchFlags.selection(cmd, args)
+}
+
+func (o *latencyOptions) run(ctx context.Context, env *term.Env, sel *selection) error {
+	sel.where = "" // it is about BEGIN alone, and chooses nothing
+	l := &latencyRun{o: o, patterns: sel.patterns}
+	return runWatching(ctx, env, sel, watching{o.out, o.json, o.duration, l.attach, l.show})
 }
 
 func (o *latencyOptions) check(cmd *cobra.Command, sel *selection) error {
@@ -131,13 +79,10 @@ func (o *latencyOptions) check(cmd *cobra.Command, sel *selection) error {
 		return term.Usage("such as waymark latency -p 1234 http:request_start http:request_end",
 			"latency is from one marker to another, and %s", namedText(n))
 	}
-	if cmd.Flags().Changed("count") && o.count == 0 {
-		return term.Usage("without -n there is no limit", "-n 0 asks for no pair at all")
-	}
 	if err := o.intervalFlags.check(cmd); err != nil {
 		return err
 	}
-	return o.watchFlags.check()
+	return o.watchFlags.check(cmd, "pair")
 }
 
 // latencyRun is what latency does in a session.
@@ -191,4 +136,42 @@ func (l *latencyRun) show(s *session, out *term.Output, ends <-chan view.End) (v
 		last = now
 		return now, nil
 	})
+}
+
+func (l *latencyRun) view(s *session, out *term.Output) view.View[*view.LatencySample] {
+	plain := view.LatencyPlain{Out: out, Title: l.title}
+	switch {
+	case l.o.json:
+		return newLatencyJSON(out, l)
+	case l.o.print != 0:
+		return &view.LatencyIntervals{Plain: plain}
+	case s.command == nil && out.IsScreen():
+		return view.NewLatencyLive(out, plain)
+	}
+	return &plain
+}
+
+// title says what is measured.
+func (l *latencyRun) title() string {
+	from, to := l.pairs.Markers()
+	by, endBy := l.pairs.By()
+	if len(from)+len(to) == 0 {
+		return fmt.Sprintf("%s → %s", term.Label(l.patterns[0]), term.Label(l.patterns[1]))
+	}
+	if by == "tid" && l.o.by == "" {
+		by, endBy = "thread", "thread"
+	}
+	if by != endBy {
+		by += " = " + endBy
+	}
+	return fmt.Sprintf("%s → %s, by %s", view.MarkerNames(view.MarkerPoints(from), l.patterns[0]), view.MarkerNames(view.MarkerPoints(to), l.patterns[1]), term.Label(by))
+}
+
+func newLatencyJSON(out *term.Output, l *latencyRun) *view.LatencyJSON {
+	return &view.LatencyJSON{Out: out, Object: func() view.LatencyObject {
+		from, to := l.pairs.Markers()
+		o := view.LatencyObject{From: view.Names(view.MarkerPoints(from)), To: view.Names(view.MarkerPoints(to))}
+		o.By, o.ToBy = l.pairs.By()
+		return o
+	}}
 }

@@ -57,8 +57,8 @@ func (s *session) part() {
 	}
 }
 
-// sources attaches the engines that the options ask for.
-func (s *session) sources(o *recordOptions) (all []*tracer.Tracer, err error) {
+// sources attaches to the chosen markers by the engines that suit their processes, and to tracepoints of the kernel.
+func (s *session) sources(how *tracer.Options, tracepoints []string) (all []*tracer.Tracer, err error) {
 	defer func() {
 		if err != nil {
 			for _, source := range all {
@@ -67,33 +67,30 @@ func (s *session) sources(o *recordOptions) (all []*tracer.Tracer, err error) {
 			all = nil
 		}
 	}()
-	options := func() *tracer.Options {
-		return &tracer.Options{Where: o.where, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer)}
-	}
-	add := func(t tracer.Target, markers []*tracer.Marker, options *tracer.Options) error {
-		events, err := tracer.Trace(t, markers, options)
+	add := func(t tracer.Target, markers []*tracer.Marker, later *tracer.Later) error {
+		options := *how
+		options.Later = later
+		events, err := tracer.Trace(t, markers, &options)
 		if err != nil {
 			return err
 		}
 		if t.Engine == tracer.EngineAgent {
-			s.noteBuffer(events, o.buffer)
+			s.noteBuffer(events, how.BufferSize)
 		}
 		all = append(all, events)
 		return nil
 	}
-	first := options()
-	first.Later = s.later
-	if err := add(s.target, s.markers, first); err != nil {
+	if err := add(s.target, s.markers, s.later); err != nil {
 		return all, err
 	}
 	if len(s.byAgents) > 0 {
-		if err := add(s.agents, s.byAgents, options()); err != nil {
+		if err := add(s.agents, s.byAgents, nil); err != nil {
 			return all, err
 		}
 		s.beside = append(s.beside, fmt.Sprintf("%s in %s, through its agent", view.PointsText(s.byAgents), pidsText(s.agents.PIDs)))
 	}
-	if len(o.kernel) > 0 {
-		kernel, err := tracer.TraceKernel(o.kernel, &tracer.Options{BufferSize: int(o.buffer)})
+	if len(tracepoints) > 0 {
+		kernel, err := tracer.TraceKernel(tracepoints, &tracer.Options{BufferSize: how.BufferSize})
 		if err != nil {
 			return all, err
 		}
@@ -107,7 +104,7 @@ func (s *session) sources(o *recordOptions) (all []*tracer.Tracer, err error) {
 const usualBuffer = 16 << 20
 
 // noteBuffer says that an agent had room for less than usual.
-func (s *session) noteBuffer(events *tracer.Tracer, asked byteSize) {
+func (s *session) noteBuffer(events *tracer.Tracer, asked int) {
 	if n := events.Buffer(); asked == 0 && n > 0 && n < usualBuffer {
 		s.env.Message("little memory is left where the program runs: its rings have %s, not %s; --buffer asks for a size", view.BytesText(uint64(n)), view.BytesText(usualBuffer))
 	}

@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,8 +14,11 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/recording"
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 const reportLong = `Print what a trace on disk holds.
@@ -76,7 +82,7 @@ func (o *reportOptions) check(cmd *cobra.Command, args []string) error {
 	case o.by != "" && !o.latency:
 		return term.Usage("--by joins two markers", "--by without --latency")
 	}
-	return (&watchFlags{where: o.where}).check()
+	return checkWhere(o.where)
 }
 
 // reporter prints events, or what they come to.
@@ -174,4 +180,175 @@ func newReporter(out *term.Output, o *reportOptions, r *recording.Reader, patter
 		points = selected
 	}
 	return view.NewTraceText(out, r.Clock(), points), nil
+}
+
+// eventChoice is which events of a trace are shown.
+type eventChoice struct {
+	selected map[*event.Point]*filter.Filter // nil without a condition
+	filters  bool                            // there is a condition
+}
+
+// selectPoints is tracer.Select for the points of a trace.
+func selectPoints(points []*event.Point, patterns []string) ([]*event.Point, error) {
+	markers, of := make([]*tracer.Marker, len(points)), map[*tracer.Marker]*event.Point{}
+	for i, p := range points {
+		markers[i] = &tracer.Marker{Point: *p}
+		of[markers[i]] = p
+	}
+	markers, err := tracer.Select(markers, patterns)
+	selected := make([]*event.Point, len(markers))
+	for i, m := range markers {
+		selected[i] = of[m]
+	}
+	return selected, err
+}
+
+// chooseEvents returns the choice of points by patterns, and of their events by a condition.
+func chooseEvents(points []*event.Point, patterns []string, where string) (*eventChoice, error) {
+	c := &eventChoice{selected: map[*event.Point]*filter.Filter{}, filters: where != ""}
+	selected, err := selectPoints(points, patterns)
+	if err != nil {
+		return nil, err
+	}
+	var expr *filter.Expr
+	if where != "" {
+		if expr, err = filter.Parse(where); err != nil {
+			return nil, err
+		}
+	}
+	missing := map[string]bool{}
+	found := map[string]bool{}
+	for _, p := range selected {
+		c.selected[p] = nil
+		if expr == nil {
+			continue
+		}
+		f, err := expr.Bind(func(name string) (event.Kind, error) {
+			k, ok := kindOfName(p, name)
+			found[name] = found[name] || ok
+			missing[name] = true
+			return k, nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("--where: %s: %w", p.FullName(), err)
+		}
+		c.selected[p] = f
+	}
+	for name := range missing {
+		if !found[name] && len(selected) > 0 {
+			return nil, term.WithHint(fmt.Errorf("--where: no marker of the trace has a field %s", name),
+				"every event has comm, pid, tid, cpu and goroutine")
+		}
+	}
+	return c, nil
+}
+
+// kindOfName returns the kind of the value with a name in the events of a point.
+func kindOfName(p *event.Point, name string) (event.Kind, bool) {
+	if i := source.Field(p, name); i >= 0 {
+		return p.Fields[i].Kind, true
+	}
+	v, _ := source.Builtin(&event.Event{}, name)
+	return v.Kind(), v.Kind() != event.Invalid
+}
+
+// holds reports whether the patterns select an event, and whether the condition holds of it.
+func (c *eventChoice) holds(e *recording.Event) (ok, selected bool) {
+	f, selected := c.selected[e.Point]
+	if !selected || f == nil {
+		return selected, selected
+	}
+	return f.Eval(func(i int) (filter.Value, bool) { return valueOfName(e, f.Vars[i].Name) }), true
+}
+
+func valueOfName(e *recording.Event, name string) (filter.Value, bool) {
+	if i := source.Field(e.Point, name); i >= 0 {
+		v := &e.Values[i]
+		return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Err() == nil && e.Nested[i] == nil
+	}
+	v, _ := source.Builtin(&e.Event, name)
+	return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Kind() != event.Invalid
+}
+
+// reportLatency measures the time from one marker to another.
+type reportLatency struct {
+	out       *term.Output
+	json      bool
+	by, endBy string
+	from, to  []*event.Point
+	pairs     *source.Pairs
+	all       tracer.Latencies
+	clock     source.Clock
+	last      time.Duration // of the last event
+}
+
+func newReportLatency(out *term.Output, o *reportOptions, r *recording.Reader, patterns []string) (*reportLatency, error) {
+	v := &reportLatency{out: out, json: o.json, clock: r.Clock()}
+	points := r.Points()
+	var err error
+	if v.from, err = selectPoints(points, patterns[:1]); err != nil {
+		return nil, err
+	}
+	if v.to, err = selectPoints(points, patterns[1:]); err != nil {
+		return nil, err
+	}
+	v.by, v.endBy, _ = strings.Cut(o.by, "=")
+	if v.endBy == "" {
+		v.endBy = v.by
+	}
+	v.pairs = source.NewPairs(source.PairOptions{
+		Begins: func(p *event.Point) bool { return slices.Contains(v.from, p) },
+		Ends:   func(p *event.Point) bool { return slices.Contains(v.to, p) },
+		By:     v.by, EndBy: v.endBy,
+	})
+	return v, nil
+}
+
+// Recorded adds an event.
+func (v *reportLatency) Recorded(e *recording.Event) error {
+	v.last = e.Time
+	if took, ended := v.pairs.Add(&e.Event); ended {
+		v.all.Add(took)
+	}
+	return nil
+}
+
+// Summary prints the histogram.
+func (v *reportLatency) Summary(sum *view.TraceSummary) error {
+	n := v.pairs.Counts()
+	v.all.Begins, v.all.Ends, v.all.Nested, v.all.Unread, v.all.Full = n.Begins, n.Ends, n.Nested, n.Unread, n.Full
+	s := &view.LatencySample{At: v.clock.Wall(v.last), Elapsed: sum.Elapsed, All: &v.all, Recent: &v.all.Histogram}
+	by, endBy := v.by, v.endBy
+	if by == "" {
+		by, endBy = "goroutine or thread", "goroutine or thread"
+	}
+	if v.json {
+		return (&view.LatencyJSON{Out: v.out, Object: func() view.LatencyObject {
+			return view.LatencyObject{From: view.Names(v.from), To: view.Names(v.to), By: by, ToBy: endBy}
+		}}).Final(s, view.ByTrace)
+	}
+	if by != endBy {
+		by += " = " + endBy
+	}
+	title := fmt.Sprintf("%s → %s, by %s", view.MarkerNames(v.from, "none"), view.MarkerNames(v.to, "none"), term.Label(by))
+	return (&view.LatencyPlain{Out: v.out, Title: func() string { return title }}).Final(s, view.ByTrace)
+}
+
+// completeReport completes the trace by files, and then the markers in it.
+func completeReport(cmd *cobra.Command) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		}
+		r, _ := recording.Open(args[0])
+		if r == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer r.Close()
+		var names []string
+		for _, m := range r.Points() {
+			names = append(names, m.FullName())
+		}
+		return startingWith(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
 }

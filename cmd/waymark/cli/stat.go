@@ -12,50 +12,6 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// sampler takes samples.
-type sampler struct {
-	session *session
-	counter *tracer.Counter
-	elapsed time.Duration         // at the last sample
-	counts  map[view.RowID]uint64 // of the last sample
-}
-
-func newSampler(s *session, counter *tracer.Counter) *sampler {
-	return &sampler{session: s, counter: counter, counts: map[view.RowID]uint64{}}
-}
-
-func (s *sampler) sample() (*view.Sample, error) {
-	counts, err := s.counter.Read()
-	if err != nil {
-		return nil, err
-	}
-	now := &view.Sample{At: time.Now(), Elapsed: s.session.elapsed()}
-	now.Interval = now.Elapsed - s.elapsed
-	s.elapsed = now.Elapsed
-	add := func(r view.StatRow, count uint64) {
-		r.Count, r.Delta = count, count-s.counts[r.RowID]
-		s.counts[r.RowID] = count
-		now.Rows = append(now.Rows, r)
-	}
-	none := view.LeftOut(s.counter.Skipped()) // what is not counted is not zero
-	for _, c := range counts {
-		if none[c.Marker] {
-			continue
-		}
-		if c.Fields == nil {
-			add(view.StatRow{RowID: view.RowID{Marker: c.Marker}}, c.Count)
-			continue
-		}
-		for _, k := range c.Keys {
-			add(view.StatRow{RowID: view.RowID{Marker: c.Marker, Key: k.Key}, Fields: c.Fields}, k.Count)
-		}
-		if c.Others > 0 {
-			add(view.StatRow{RowID: view.RowID{Marker: c.Marker}, Fields: c.Fields, Other: true}, c.Others)
-		}
-	}
-	return now, nil
-}
-
 const statLong = `Count how often markers are hit.
 
 With -p PID it counts in that process until it ends (-p 12,34: in several, until the last
@@ -101,10 +57,9 @@ const statExample = `  waymark stat -p 1234                   every marker of a 
 type statOptions struct {
 	watchFlags
 	intervalFlags
-	count uint64
-	by    []string
-	top   int
-	keys  int
+	by   []string
+	top  int
+	keys int
 }
 
 func newStatCommand(env *term.Env) *cobra.Command {
@@ -114,21 +69,11 @@ func newStatCommand(env *term.Env) *cobra.Command {
 		Short:   "Count how often markers are hit",
 		Long:    statLong,
 		Example: statExample,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.selection(cmd, args)
-			if err != nil {
-				return err
-			}
-			if err := o.check(cmd); err != nil {
-				return err
-			}
-			return runStat(cmd.Context(), env, &o, sel)
-		},
+		RunE:    attaching(env, &o),
 	}
-	o.watchFlags.add(cmd)
+	o.watchFlags.add(cmd, "end when there are `COUNT` hits, or some more")
 	o.intervalFlags.add(cmd)
 	flags := cmd.Flags()
-	flags.Uint64VarP(&o.count, "count", "n", 0, "end when there are `COUNT` hits, or some more")
 	flags.StringSliceVar(&o.by, "by", nil, "break the counts down by `KEY`, or several: pid, tid, comm, cpu, goroutine, fields")
 	flags.IntVar(&o.top, "top", 0, "show the `N` rows with the most hits, and the rest as one")
 	flags.IntVar(&o.keys, "keys", 16384, "with --by, room for `N` keys; hits of others are counted as (other)")
@@ -136,11 +81,9 @@ func newStatCommand(env *term.Env) *cobra.Command {
 	return cmd
 }
 
-func (o *statOptions) check(cmd *cobra.Command) error {
+func (o *statOptions) check(cmd *cobra.Command, _ *selection) error {
 	flags := cmd.Flags()
 	switch {
-	case flags.Changed("count") && o.count == 0:
-		return term.Usage("without -n there is no limit", "-n 0 asks for no hit at all")
 	case flags.Changed("top") && o.top < 1:
 		return term.Usage("such as --top 10", "--top %d is no number of rows", o.top)
 	case o.keys < 1 || o.keys > maxKeys:
@@ -156,15 +99,16 @@ func (o *statOptions) check(cmd *cobra.Command) error {
 	if err := o.intervalFlags.check(cmd); err != nil {
 		return err
 	}
-	return o.watchFlags.check()
+	return o.watchFlags.check(cmd, "hit")
 }
 
 // maxKeys is how many keys the tracer keeps.
 const maxKeys = 1 << 20
 
-func runStat(ctx context.Context, env *term.Env, o *statOptions, sel *selection) error {
+func (o *statOptions) run(ctx context.Context, env *term.Env, sel *selection) error {
 	var counter *tracer.Counter
-	return runWatching(ctx, env, &o.watchFlags, sel, watching{
+	return runWatching(ctx, env, sel, watching{
+		out: o.out, json: o.json, limit: o.duration,
 		attach: func(s *session) (_ attached, err error) {
 			how := &tracer.Options{Where: o.where, Vars: o.vars, By: o.by, MaxKeys: o.keys, Later: s.later}
 			if counter, err = tracer.Count(s.target, s.markers, how); err != nil {
@@ -200,4 +144,48 @@ func newStatView(o *statOptions, s *session, sel *selection, out *term.Output) v
 		return view.NewStatLive(out, plain)
 	}
 	return &plain
+}
+
+// sampler takes samples.
+type sampler struct {
+	session *session
+	counter *tracer.Counter
+	elapsed time.Duration         // at the last sample
+	counts  map[view.RowID]uint64 // of the last sample
+}
+
+func newSampler(s *session, counter *tracer.Counter) *sampler {
+	return &sampler{session: s, counter: counter, counts: map[view.RowID]uint64{}}
+}
+
+func (s *sampler) sample() (*view.Sample, error) {
+	counts, err := s.counter.Read()
+	if err != nil {
+		return nil, err
+	}
+	now := &view.Sample{At: time.Now(), Elapsed: s.session.elapsed()}
+	now.Interval = now.Elapsed - s.elapsed
+	s.elapsed = now.Elapsed
+	add := func(r view.StatRow, count uint64) {
+		r.Count, r.Delta = count, count-s.counts[r.RowID]
+		s.counts[r.RowID] = count
+		now.Rows = append(now.Rows, r)
+	}
+	none := view.LeftOut(s.counter.Skipped()) // what is not counted is not zero
+	for _, c := range counts {
+		if none[c.Marker] {
+			continue
+		}
+		if c.Fields == nil {
+			add(view.StatRow{RowID: view.RowID{Marker: c.Marker}}, c.Count)
+			continue
+		}
+		for _, k := range c.Keys {
+			add(view.StatRow{RowID: view.RowID{Marker: c.Marker, Key: k.Key}, Fields: c.Fields}, k.Count)
+		}
+		if c.Others > 0 {
+			add(view.StatRow{RowID: view.RowID{Marker: c.Marker}, Fields: c.Fields, Other: true}, c.Others)
+		}
+	}
+	return now, nil
 }

@@ -67,8 +67,8 @@ func (f *switchFlags) agent(cmd *cobra.Command) (*tracer.Agent, error) {
 	if f.pid == 0 {
 		return nil, term.Usage("such as -p 1234", "%s needs a process", cmd.CommandPath())
 	}
-	if f.duration < 0 {
-		return nil, term.Usage("such as -d 10s", "-d %v is not a duration to wait for", f.duration)
+	if err := checkDuration(f.duration); err != nil {
+		return nil, err
 	}
 	return tracer.DialAgent(f.pid)
 }

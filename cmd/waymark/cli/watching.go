@@ -3,21 +3,25 @@ package cli
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// watching is what stat, trace and latency do in a session.
+// watching is what a verb does in a session.
 type watching struct {
-	// attach returns what detaches.
+	out   string // of -o
+	json  bool
+	limit time.Duration // 0 for none
+	// attach attaches to the markers of the session.
 	attach func(*session) (attached, error)
-	// show shows what comes until ends says that it is over, and returns why it is.
+	// show shows hits until ends yields why the session ends, and returns that.
 	show func(s *session, out *term.Output, ends <-chan view.End) (view.End, error)
 }
 
-// attached is what hits come to, until it is closed.
+// attached receives hits until it is closed, which may happen twice.
 type attached interface {
 	io.Closer
 	Ended() <-chan struct{}
@@ -25,12 +29,12 @@ type attached interface {
 }
 
 // runWatching runs a session from the first look at the target to the exit status.
-func runWatching(ctx context.Context, e *term.Env, o *watchFlags, sel *selection, w watching) (err error) {
+func runWatching(ctx context.Context, e *term.Env, sel *selection, w watching) (err error) {
 	s, err := openSession(ctx, e, sel)
 	if err != nil {
 		return err
 	}
-	out, err := e.OpenOutput(o.out, s.command != nil)
+	out, err := e.OpenOutput(w.out, s.command != nil)
 	if err != nil {
 		s.abandon()
 		return err
@@ -40,7 +44,7 @@ func runWatching(ctx context.Context, e *term.Env, o *watchFlags, sel *selection
 			err = e
 		}
 	}()
-	if o.json {
+	if w.json {
 		s.json = out
 	}
 	done := s.attaching()
@@ -53,7 +57,7 @@ func runWatching(ctx context.Context, e *term.Env, o *watchFlags, sel *selection
 	defer attached.Close()
 	s.ended = attached.Ended()
 	out.Begin()
-	ends, err := s.begin(ctx, attached.Skipped(), o.duration, out)
+	ends, err := s.begin(ctx, attached.Skipped(), w.limit, out)
 	if err != nil {
 		s.abandon()
 		return err

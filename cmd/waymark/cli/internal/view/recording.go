@@ -11,7 +11,6 @@ import (
 // RecordView says how a recording is going and how it went.
 type RecordView struct {
 	Env  *term.Env
-	Out  *term.Output
 	JSON bool
 	Dir  string // of the trace
 	last uint64 // events at the last line
@@ -48,7 +47,7 @@ type jsonLoss struct {
 }
 
 // Summary prints what was recorded and what was lost.
-func (v *RecordView) Summary(sum *recording.Summary, elapsed time.Duration, why End, problems []error) error {
+func (v *RecordView) Summary(out *term.Output, sum *recording.Summary, elapsed time.Duration, why End, problems []error) error {
 	saved, unwritten := sum.Saved(), sum.Unwritten()
 	if v.JSON {
 		WarnLost(v.Env, problems)
@@ -59,7 +58,7 @@ func (v *RecordView) Summary(sum *recording.Summary, elapsed time.Duration, why 
 		for _, l := range sum.Lost {
 			s.Losses = append(s.Losses, jsonLoss{l.Stream, l.CPU, l.Reason, l.Count})
 		}
-		return WriteJSON(v.Out, &j)
+		return WriteJSON(out, &j)
 	}
 	v.Env.Message("%s, %d lost, in %s, %s: %s in %s", term.Plural(saved, "event"), sum.Total(), Seconds(elapsed),
 		rateText(perSecond(saved, elapsed)), BytesText(sum.Bytes), v.Dir)
