@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/doctor"
 )
 
 const doctorLong = `Say what this kernel, these privileges and a process allow, and repair counters left raised.
@@ -65,7 +65,7 @@ func newDoctorCommand(env *Env) *cobra.Command {
 }
 
 func runDoctor(ctx context.Context, env *Env, o *doctorOptions) error {
-	d := &doctor{env: env, o: o, style: styleFor(env.Stdout)}
+	d := &diagnosis{env: env, o: o, style: styleFor(env.Stdout)}
 	d.system()
 	switch {
 	case o.pid != 0:
@@ -88,16 +88,16 @@ func runDoctor(ctx context.Context, env *Env, o *doctorOptions) error {
 	return nil
 }
 
-func (d *doctor) system() {
-	for _, c := range tracer.CheckSystem() {
-		if c.Status != tracer.StatusOK || d.o.pid == 0 && d.o.file == "" {
+func (d *diagnosis) system() {
+	for _, c := range doctor.CheckSystem() {
+		if c.Status != doctor.OK || d.o.pid == 0 && d.o.file == "" {
 			d.say(0, c)
 		}
 	}
 }
 
-func (d *doctor) mapped(ctx context.Context, file string) {
-	checks, pids := tracer.CheckFile(ctx, file)
+func (d *diagnosis) mapped(ctx context.Context, file string) {
+	checks, pids := doctor.CheckFile(ctx, file)
 	for _, c := range checks {
 		d.say(0, c)
 	}
@@ -106,8 +106,8 @@ func (d *doctor) mapped(ctx context.Context, file string) {
 	}
 }
 
-func (d *doctor) process(ctx context.Context, pid int) {
-	checks, markers := tracer.CheckPID(ctx, pid)
+func (d *diagnosis) process(ctx context.Context, pid int) {
+	checks, markers := doctor.CheckPID(ctx, pid)
 	for _, c := range checks {
 		d.say(pid, c)
 	}

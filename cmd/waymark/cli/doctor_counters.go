@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/doctor"
 )
 
-// doctor prints checks, and keeps what came of them.
-type doctor struct {
+// diagnosis prints checks, and keeps what came of them.
+type diagnosis struct {
 	env    *Env
 	o      *doctorOptions
 	style  style
-	leaked []tracer.CounterState
+	leaked []doctor.Counter
 	failed bool  // some check did
 	err    error // of printing, the first
 }
@@ -40,10 +41,10 @@ type jsonCounter struct {
 // widestCheck is as wide as the longest name of a check.
 const widestCheck = len("unprivileged_bpf_disabled")
 
-func (d *doctor) say(pid int, c tracer.Check) { d.print(c, &jsonCheck{PID: pid}) }
+func (d *diagnosis) say(pid int, c doctor.Check) { d.print(c, &jsonCheck{PID: pid}) }
 
-func (d *doctor) print(c tracer.Check, object *jsonCheck) {
-	d.failed = d.failed || c.Status == tracer.StatusFail
+func (d *diagnosis) print(c doctor.Check, object *jsonCheck) {
+	d.failed = d.failed || c.Status == doctor.Fail
 	if d.err != nil {
 		return
 	}
@@ -53,7 +54,7 @@ func (d *doctor) print(c tracer.Check, object *jsonCheck) {
 		return
 	}
 	status := pad(c.Status.String(), len("fail"))
-	if c.Status != tracer.StatusOK {
+	if c.Status != doctor.OK {
 		status = d.style.bold(status)
 	}
 	line := status + "  " + pad(c.Name, widestCheck) + "  " + printable(strings.ReplaceAll(c.Reason, "\n", "; "))
@@ -65,11 +66,11 @@ func (d *doctor) print(c tracer.Check, object *jsonCheck) {
 
 // counters looks at the reference counters of a process. Those that are as they were in the file
 // are objects only.
-func (d *doctor) counters(pid int, markers []*tracer.Marker) {
-	counters, err := tracer.Counters(pid, markers)
+func (d *diagnosis) counters(pid int, markers []*tracer.Marker) {
+	counters, err := doctor.Counters(pid, markers)
 	if err != nil {
 		text, hint := explain(err)
-		d.say(pid, tracer.Check{Name: "counters", Status: tracer.StatusWarn, Reason: text, Hint: hint})
+		d.say(pid, doctor.Check{Name: "counters", Status: doctor.Warn, Reason: text, Hint: hint})
 		return
 	}
 	raised, leaked := 0, 0
@@ -85,9 +86,9 @@ func (d *doctor) counters(pid int, markers []*tracer.Marker) {
 			d.print(counterCheck(&c), &jsonCheck{PID: pid, jsonCounter: &jsonCounter{c.Markers, c.Address, c.Value, c.Initial}})
 		}
 	}
-	sum := tracer.Check{Name: "counters", Reason: fmt.Sprintf("%s in process %d: %d raised, %d left behind", plural(len(counters), "counter"), pid, raised, leaked)}
+	sum := doctor.Check{Name: "counters", Reason: fmt.Sprintf("%s in process %d: %d raised, %d left behind", plural(len(counters), "counter"), pid, raised, leaked)}
 	if leaked > 0 {
-		sum.Status = tracer.StatusWarn
+		sum.Status = doctor.Warn
 		if !d.o.repair {
 			sum.Hint = fmt.Sprintf("waymark doctor -p %d --repair lowers what was left behind", pid)
 		}
@@ -95,12 +96,12 @@ func (d *doctor) counters(pid int, markers []*tracer.Marker) {
 	d.say(pid, sum)
 }
 
-func counterCheck(c *tracer.CounterState) tracer.Check {
-	check := tracer.Check{Name: "counter"}
+func counterCheck(c *doctor.Counter) doctor.Check {
+	check := doctor.Check{Name: "counter"}
 	why := fmt.Sprintf("%s traced", plural(c.Attached, "site"))
 	switch {
 	case c.Leaked:
-		check.Status, why = tracer.StatusWarn, "left by a tracer that died"
+		check.Status, why = doctor.Warn, "left by a tracer that died"
 	case c.Value == c.Initial:
 		why = "not raised"
 	case c.Debugger != 0:
@@ -113,7 +114,7 @@ func counterCheck(c *tracer.CounterState) tracer.Check {
 }
 
 // repair gives leaked counters their values back, after the user has agreed.
-func (d *doctor) repair() error {
+func (d *diagnosis) repair() error {
 	if len(d.leaked) == 0 || !d.o.repair {
 		return nil
 	}
@@ -131,7 +132,7 @@ func (d *doctor) repair() error {
 			failed = append(failed, err)
 			continue
 		}
-		d.say(c.PID, tracer.Check{Name: "repaired", Reason: fmt.Sprintf("%s: %d is %d again", label(strings.Join(c.Markers, ", ")), c.Value, c.Initial)})
+		d.say(c.PID, doctor.Check{Name: "repaired", Reason: fmt.Sprintf("%s: %d is %d again", label(strings.Join(c.Markers, ", ")), c.Value, c.Initial)})
 	}
 	return errors.Join(append(failed, d.err)...)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 // jsonPoint is an object of list --engine agent --json: what an agent tells of a point.
@@ -39,7 +40,7 @@ func listAgents(_ context.Context, env *Env, o *listOptions, sel *selection) err
 		return err
 	}
 	for i, pid := range sel.target.PIDs {
-		var points []tracer.Point
+		var points []client.Point
 		if points, err = agentPoints(pid, sel.patterns); err != nil {
 			break
 		}
@@ -65,8 +66,8 @@ func listAgents(_ context.Context, env *Env, o *listOptions, sel *selection) err
 }
 
 // agentPoints returns the points of a process that patterns select, of all kinds.
-func agentPoints(pid int, patterns []string) (some []tracer.Point, err error) {
-	a, err := tracer.DialAgent(pid)
+func agentPoints(pid int, patterns []string) (some []client.Point, err error) {
+	a, err := client.Dial(pid)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func agentPoints(pid int, patterns []string) (some []tracer.Point, err error) {
 	return choosePoints(all, patterns)
 }
 
-func printPoints(out *output, points []tracer.Point) {
+func printPoints(out *output, points []client.Point) {
 	t := table{right: []bool{false, false, false, true, true, true}}
 	t.add("KIND", "NAME", "FIELDS", "ARMED", "PROBES", "HITS")
 	for _, p := range points {
@@ -110,7 +111,7 @@ func printPoints(out *output, points []tracer.Point) {
 	}
 }
 
-func writePoints(out *output, pid int, points []tracer.Point) error {
+func writePoints(out *output, pid int, points []client.Point) error {
 	for _, p := range points {
 		j := jsonPoint{
 			PID: pid, Kind: p.Kind, Point: p.Name, Format: p.Format, Fields: []jsonArgument{}, Armed: p.Armed, Kernel: p.Kernel,
@@ -140,7 +141,7 @@ func listsAgents(o *listOptions, sel *selection) bool {
 		return false
 	}
 	for _, pid := range sel.target.PIDs {
-		a, err := tracer.DialAgent(pid)
+		a, err := client.Dial(pid)
 		if err != nil {
 			return false
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/kernelevent"
 )
 
 const probeAddLong = `Define the markers of a file, or of a process and its libraries, as events of the kernel.
@@ -73,9 +74,9 @@ func runProbeAdd(ctx context.Context, env *Env, o *probeAddOptions, sel *selecti
 		return err
 	}
 	env.warnProblems(markers, false)
-	do := tracer.DefineKernelEvents
+	do := kernelevent.Define
 	if o.dryRun {
-		do = tracer.PlanKernelEvents
+		do = kernelevent.Plan
 	}
 	events, err := do(markers)
 	if err != nil {
@@ -103,7 +104,7 @@ func runProbeAdd(ctx context.Context, env *Env, o *probeAddOptions, sel *selecti
 }
 
 // perfLine says how to use events.
-func perfLine(events []tracer.KernelEvent) string {
+func perfLine(events []kernelevent.Event) string {
 	names := []string{label(events[0].FullName())}
 	if len(events) > 1 {
 		names = nil
@@ -116,7 +117,7 @@ func perfLine(events []tracer.KernelEvent) string {
 	return fmt.Sprintf("use with: perf record -e %s -a; delete with: waymark probe del %s", strings.Join(names, " -e "), strings.Join(names, " "))
 }
 
-func printDefined(out *output, events []tracer.KernelEvent) error {
+func printDefined(out *output, events []kernelevent.Event) error {
 	var b strings.Builder
 	for i := range events {
 		e := &events[i]
@@ -141,7 +142,7 @@ func printDefined(out *output, events []tracer.KernelEvent) error {
 }
 
 // argNames returns the names and types of an event's arguments: "arg1 s32, arg2 u8".
-func argNames(e *tracer.KernelEvent) string {
+func argNames(e *kernelevent.Event) string {
 	var words []string
 	for _, arg := range e.Places[0].Args {
 		name, fetch, _ := strings.Cut(arg, "=")
@@ -151,7 +152,7 @@ func argNames(e *tracer.KernelEvent) string {
 }
 
 // printDefinitions prints lines for uprobe_events.
-func printDefinitions(out *output, events []tracer.KernelEvent) error {
+func printDefinitions(out *output, events []kernelevent.Event) error {
 	var b strings.Builder
 	for i := range events {
 		e := &events[i]

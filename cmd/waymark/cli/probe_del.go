@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/kernelevent"
 )
 
 const probeDeleteLong = `Delete events of the kernel.
@@ -34,7 +34,7 @@ func newProbeDeleteCommand(env *Env) *cobra.Command {
 			if len(args) == 0 {
 				return usage("waymark probe list shows the events; '*' is all of markers", "probe del needs a pattern")
 			}
-			events, err := tracer.KernelEvents()
+			events, err := kernelevent.List()
 			if err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ func newProbeDeleteCommand(env *Env) *cobra.Command {
 			var failed []error
 			for i := range events {
 				e := &events[i]
-				if err := tracer.DeleteKernelEvent(e.Group, e.Name); err != nil {
+				if err := kernelevent.Delete(e.Group, e.Name); err != nil {
 					failed = append(failed, err)
 					continue
 				}
@@ -59,7 +59,7 @@ func newProbeDeleteCommand(env *Env) *cobra.Command {
 
 // selectEvents returns the events that any of the patterns matches. careful leaves out other
 // people's groups unless a pattern spells them out.
-func selectEvents(events []tracer.KernelEvent, patterns []string, careful bool) ([]tracer.KernelEvent, error) {
+func selectEvents(events []kernelevent.Event, patterns []string, careful bool) ([]kernelevent.Event, error) {
 	chosen := make([]bool, len(events))
 	for _, pattern := range patterns {
 		group, name, ok := strings.Cut(pattern, ":")
@@ -83,13 +83,13 @@ func selectEvents(events []tracer.KernelEvent, patterns []string, careful bool) 
 		}
 		if !found {
 			hint := "waymark probe list shows the events"
-			if slices.ContainsFunc(events, func(e tracer.KernelEvent) bool { return e.Group == "sdt_"+group }) {
+			if slices.ContainsFunc(events, func(e kernelevent.Event) bool { return e.Group == "sdt_"+group }) {
 				hint = "did you mean 'sdt_" + pattern + "'"
 			}
 			return nil, withHint(fmt.Errorf("no event matches %q", pattern), "%s", hint)
 		}
 	}
-	var out []tracer.KernelEvent
+	var out []kernelevent.Event
 	for i, e := range events {
 		if chosen[i] {
 			out = append(out, e)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/kernelevent"
 )
 
 const probeListLong = `List the user-space events of the kernel: those of waymark probe add, and everybody else's.
@@ -28,7 +28,7 @@ func newProbeListCommand(env *Env) *cobra.Command {
 		Long:    probeListLong,
 		Example: probeListExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			events, err := tracer.KernelEvents()
+			events, err := kernelevent.List()
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func newProbeListCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
-func printEvents(out *output, events []tracer.KernelEvent) error {
+func printEvents(out *output, events []kernelevent.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -107,7 +107,7 @@ type jsonPlace struct {
 	Args    []string `json:"args"`
 }
 
-func eventsJSON(out *output, events []tracer.KernelEvent) error {
+func eventsJSON(out *output, events []kernelevent.Event) error {
 	for i := range events {
 		e := &events[i]
 		j := jsonKernelEvent{Event: e.FullName(), Marker: e.Marker, Hits: e.Hits, Enabled: e.Enabled, Existed: e.Existed,

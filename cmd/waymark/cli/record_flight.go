@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 // runFlight starts a recording in a program, which goes on without waymark.
@@ -19,12 +19,12 @@ func runFlight(env *Env, cmd *cobra.Command, o *recordOptions, sel *selection) e
 	if pid == 0 || o.follow || o.engine == engineKernel {
 		return usage("such as waymark record --flight 64M -p 1234", "--flight and --session are for the agent of one process")
 	}
-	a, err := tracer.DialAgent(pid)
+	a, err := client.Dial(pid)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	s, err := a.StartSession(&tracer.SessionOptions{
+	s, err := a.StartSession(&client.SessionOptions{
 		Name: cmp.Or(o.named, "flight"), Patterns: sel.patterns, Flight: o.flight > 0, Size: int64(o.flight), Where: o.where, MaxString: o.max,
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/recording"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 const snapshotLong = `Write what a recording has kept until now as a trace on disk, while it goes on.
@@ -67,7 +67,7 @@ func newSnapshotCommand(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, err := tracer.DialAgent(s.PID)
+			a, err := client.Dial(s.PID)
 			if err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func newRecoverCommand(env *Env) *cobra.Command {
 				if remove {
 					return usage("remove it yourself", "--remove is for what waymark sessions shows, not for a FILE")
 				}
-				events, s, err := tracer.OpenRing(name)
+				events, s, err := client.OpenRing(name)
 				if err != nil {
 					return withHint(err, "FILE is the ring file of a recording; those that dead programs have left are shown by waymark sessions, and taken without FILE")
 				}
@@ -109,14 +109,14 @@ func newRecoverCommand(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			events, err := tracer.Recover(s)
+			events, err := s.Recover()
 			if err != nil {
 				return err
 			}
 			if err := env.saveTrace(cmd.Context(), f.directory(), events, s); err != nil || !remove {
 				return err
 			}
-			return tracer.RemoveSession(s)
+			return s.Remove()
 		},
 	}
 	f.add(cmd)
@@ -126,7 +126,7 @@ func newRecoverCommand(env *Env) *cobra.Command {
 }
 
 // saveTrace writes events as a trace and reports how many there were. Events before a damage are written.
-func (e *Env) saveTrace(ctx context.Context, dir string, events *tracer.Tracer, s *tracer.Session) error {
+func (e *Env) saveTrace(ctx context.Context, dir string, events *client.Ring, s *client.Session) error {
 	defer events.Close()
 	trace, err := recording.Create(dir, &recording.Options{Env: []ctf.EnvEntry{
 		recording.Text("target", fmt.Sprintf("process %d", s.PID)), recording.Text("session", s.Name),

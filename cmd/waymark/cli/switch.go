@@ -11,6 +11,7 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 const keyLong = `Switch the keys of a Go program, the branches that it declares with package statickey.
@@ -47,7 +48,7 @@ func (f *switchFlags) add(cmd *cobra.Command) {
 }
 
 // agent connects to the agent of -p.
-func (f *switchFlags) agent(cmd *cobra.Command) (*tracer.Agent, error) {
+func (f *switchFlags) agent(cmd *cobra.Command) (*client.Agent, error) {
 	if err := checkPID(cmd, f.pid); err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (f *switchFlags) agent(cmd *cobra.Command) (*tracer.Agent, error) {
 	if f.duration < 0 {
 		return nil, usage("such as -d 10s", "-d %v is not a duration to wait for", f.duration)
 	}
-	return tracer.DialAgent(f.pid)
+	return client.Dial(f.pid)
 }
 
 func newKeyCommand(env *Env) *cobra.Command {
@@ -109,7 +110,7 @@ func newKeyListCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
-func keyState(k tracer.Point) string {
+func keyState(k client.Point) string {
 	switch {
 	case k.Armed > 1:
 		return fmt.Sprintf("on (%d times)", k.Armed)
@@ -124,7 +125,7 @@ func newKeySwitchCommand(env *Env, verb string, on bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: verb + " [FLAGS] -p PID NAME...", Short: "Switch keys " + verb + " until Ctrl-C", Long: keyLong, Example: keyExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.hold(cmd, env, pointKey, args, func(a *tracer.Agent, names []string) error { return a.Switch(names, on) },
+			return f.hold(cmd, env, pointKey, args, func(a *client.Agent, names []string) error { return a.Switch(names, on) },
 				func(names []string) string { return list(names) + " switched " + verb })
 		},
 	}
@@ -138,7 +139,7 @@ func newArmCommand(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "arm [FLAGS] -p PID NAME...", Short: "Arm markers for functions of the program itself", Long: armLong, Example: armExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.hold(cmd, env, pointMarker, args, (*tracer.Agent).Arm,
+			return f.hold(cmd, env, pointMarker, args, (*client.Agent).Arm,
 				func(names []string) string { return plural(len(names), "marker") + " armed" })
 		},
 	}
@@ -155,7 +156,7 @@ const (
 )
 
 // hold does something to points and waits for the end, which undoes it.
-func (f *switchFlags) hold(cmd *cobra.Command, env *Env, kind string, patterns []string, do func(*tracer.Agent, []string) error, said func([]string) string) error {
+func (f *switchFlags) hold(cmd *cobra.Command, env *Env, kind string, patterns []string, do func(*client.Agent, []string) error, said func([]string) string) error {
 	if len(patterns) == 0 {
 		return usage("waymark list --engine agent -p PID shows the names", "%s needs a name", cmd.CommandPath())
 	}
@@ -182,7 +183,7 @@ func (f *switchFlags) hold(cmd *cobra.Command, env *Env, kind string, patterns [
 }
 
 // wait returns at Ctrl-C, after -d or when the program has ended.
-func (f *switchFlags) wait(ctx context.Context, a *tracer.Agent) error {
+func (f *switchFlags) wait(ctx context.Context, a *client.Agent) error {
 	ended := make(chan struct{})
 	go func() {
 		a.Wait()
@@ -203,12 +204,12 @@ func (f *switchFlags) wait(ctx context.Context, a *tracer.Agent) error {
 }
 
 // pointsOf returns the points of a kind that patterns select, all without one.
-func pointsOf(a *tracer.Agent, kind string, patterns []string) ([]tracer.Point, error) {
+func pointsOf(a *client.Agent, kind string, patterns []string) ([]client.Point, error) {
 	all, err := a.Points()
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(p tracer.Point) bool { return p.Kind != kind })
+	all = slices.DeleteFunc(all, func(p client.Point) bool { return p.Kind != kind })
 	if len(all) == 0 {
 		return nil, withHint(fmt.Errorf("the program has no %ss", kind), "waymark list --engine agent -p PID shows what it has")
 	}
@@ -217,7 +218,7 @@ func pointsOf(a *tracer.Agent, kind string, patterns []string) ([]tracer.Point, 
 }
 
 // choosePoints returns those that patterns select, as they select markers.
-func choosePoints(all []tracer.Point, patterns []string) ([]tracer.Point, error) {
+func choosePoints(all []client.Point, patterns []string) ([]client.Point, error) {
 	at := map[*tracer.Marker]int{}
 	var candidates []*tracer.Marker
 	for i, p := range all {
@@ -229,7 +230,7 @@ func choosePoints(all []tracer.Point, patterns []string) ([]tracer.Point, error)
 		candidates = append(candidates, m)
 	}
 	chosen, err := tracer.Select(candidates, patterns)
-	var some []tracer.Point
+	var some []client.Point
 	for _, m := range chosen {
 		some = append(some, all[at[m]])
 	}
@@ -239,7 +240,7 @@ func choosePoints(all []tracer.Point, patterns []string) ([]tracer.Point, error)
 // completePoints makes the shell complete names of points of -p.
 func completePoints(cmd *cobra.Command, f *switchFlags, kind string) {
 	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		a, err := tracer.DialAgent(f.pid)
+		a, err := client.Dial(f.pid)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
