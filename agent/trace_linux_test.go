@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -95,11 +96,11 @@ func TestBatches(t *testing.T) {
 		seen, last, missing := map[uint64]bool{}, map[int]int64{}, map[int]uint64{}
 		done := make(chan error, 1)
 		go func() {
-			done <- tr.Batches(context.Background(), func(b *tracer.Batch) {
+			done <- tr.Rings().Batches(context.Background(), func(b *ring.Batch) {
 				for run := b.Run(); run != nil; run = b.Run() {
 					for i := range run.Heads {
 						e, args := &run.Heads[i], run.Args(&run.Heads[i])
-						marker, texts := run.Markers[e.Event], args[run.Events[e.Event].Size:]
+						marker, texts := run.Events[e.Event], args[run.Events[e.Event].Size:]
 						at := marker.Fields[1].Offset
 						n := binary.NativeEndian.Uint64(args[at:])
 						if before, ok := last[b.CPU]; seen[n] || n < 1000 || ok && int64(n) <= before || string(texts[:1]) != "x" || e.Goroutine == 0 || marker.Name != markers[0].Name {
@@ -128,7 +129,7 @@ func TestBatches(t *testing.T) {
 			t.Errorf("lost are %d more than batches say", int64(lost))
 		}
 		must(t, tr.Close())
-		if err := tr.Batches(context.Background(), func(*tracer.Batch) {}); !errors.Is(err, os.ErrClosed) {
+		if err := tr.Rings().Batches(context.Background(), func(*ring.Batch) {}); !errors.Is(err, os.ErrClosed) {
 			t.Errorf("closed: %v", err)
 		}
 	}

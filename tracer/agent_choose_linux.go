@@ -7,9 +7,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+
+	"github.com/waymark-trace/waymark/tracer/internal/agentconn"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
-func kernelPermitted() error { return attachPermission("attaching") }
+func kernelPermitted() error { return model.AttachPermission("attaching") }
 
 func chooseEngine(t Target) Engine {
 	kernel := kernelPermitted()
@@ -34,11 +37,11 @@ func chooseEngine(t Target) Engine {
 // haveAgents reports whether all processes of a target have agents.
 func haveAgents(t Target) bool {
 	for _, pid := range t.pids() {
-		a, err := dialAgent(pid)
+		a, err := agentconn.Dial(pid)
 		if err != nil {
 			return false
 		}
-		a.close()
+		a.Close()
 	}
 	return true
 }
@@ -54,7 +57,7 @@ func programHasAgent(name string) bool {
 	if err != nil {
 		return false
 	}
-	f, _, err := openFile(path)
+	f, _, err := model.OpenFile(path)
 	if err != nil {
 		return false
 	}

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/tracer/internal/agentconn"
 )
 
 // agentFold reads events as they come and makes something of each.
 type agentFold struct {
-	events *agentEvents
+	events *agentconn.Events
 	fold   func(*event.Event)
 
 	mu     sync.Mutex // held while events are folded, and to look at what they came to
@@ -23,7 +24,7 @@ type agentFold struct {
 // foldInterval is how often events are read: the rings hold what comes meanwhile.
 const foldInterval = 20 * time.Millisecond
 
-func newAgentFold(events *agentEvents, fold func(*event.Event)) *agentFold {
+func newAgentFold(events *agentconn.Events, fold func(*event.Event)) *agentFold {
 	f := &agentFold{events: events, fold: fold, closed: make(chan struct{})}
 	f.done.Go(func() {
 		ticker := time.NewTicker(foldInterval)
@@ -46,7 +47,7 @@ func newAgentFold(events *agentEvents, fold func(*event.Event)) *agentFold {
 func (f *agentFold) drain() {
 	for f.err == nil {
 		var e *event.Event
-		if e, f.err = f.events.poll(false); e == nil {
+		if e, f.err = f.events.Poll(false); e == nil {
 			return
 		}
 		f.fold(e)

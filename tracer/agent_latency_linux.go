@@ -6,6 +6,7 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // agentPairs joins the events of agents to pairs, in this process.
@@ -46,7 +47,7 @@ func newAgentPairs(t Target, begin, end []*Marker, o *LatencyOptions, d Options)
 // describes the points of its events again, so they are compared by name.
 func among(some []*Marker) func(*event.Point) bool {
 	return func(p *event.Point) bool {
-		return slices.ContainsFunc(some, func(m *Marker) bool { return m.declared == p.FullName() })
+		return slices.ContainsFunc(some, func(m *Marker) bool { return model.Declared(m) == p.FullName() })
 	}
 }
 
@@ -72,6 +73,9 @@ func (p *agentPairs) read() (*Latencies, error) {
 	if err != nil {
 		return nil, err
 	}
-	got.Lost, err = p.fold.events.lost()
+	lost, err := p.fold.events.LostByCPU()
+	for _, n := range lost {
+		got.Lost += n
+	}
 	return &got, err
 }

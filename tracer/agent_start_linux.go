@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/tracer/internal/agentconn"
 )
 
 // agentCommand is a program whose agent waits until it is resumed.
 type agentCommand struct {
 	cmd    *exec.Cmd
-	conn   *agentConn
+	conn   *agentconn.Conn
 	exited chan struct{}
 	result error
 	once   sync.Once
@@ -61,12 +62,12 @@ func startAgent(ctx context.Context, argv []string, o *StartOptions) (*agentComm
 func (c *agentCommand) connect() error {
 	for begun := time.Now(); ; {
 		var err error
-		c.conn, err = dialAgent(c.pid())
+		c.conn, err = agentconn.Dial(c.pid())
 		switch {
-		case err == nil && c.conn.waits:
+		case err == nil && c.conn.Waits:
 			return nil
 		case err == nil:
-			c.conn.close()
+			c.conn.Close()
 			return errors.New("its agent does not wait")
 		case !errors.Is(err, ErrNoAgent):
 			return err
@@ -85,11 +86,11 @@ func (c *agentCommand) pid() int { return c.cmd.Process.Pid }
 
 func (c *agentCommand) resume() error {
 	c.once.Do(func() {
-		c.err = c.conn.ask(&wire.Request{Do: wire.Resume})
+		c.err = c.conn.Do(&wire.Request{Do: wire.Resume})
 		if errors.Is(c.err, wire.ErrEnded) {
 			c.err = nil // it has ended, which Wait tells
 		}
-		c.conn.close()
+		c.conn.Close()
 	})
 	return c.err
 }

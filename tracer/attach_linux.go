@@ -1,17 +1,12 @@
 package tracer
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"runtime"
 	"slices"
 
 	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/feature"
-	"github.com/waymark-trace/waymark/internal/markerabi"
-	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // plan is everything an attachment needs. Its files stay open until the kernel has them.
@@ -40,20 +35,20 @@ func prepare(t Target, markers []*Marker) (*plan, error) {
 func (p *plan) prepare() error {
 	op := fmt.Sprintf("attaching to %s", describe(p.markers))
 	for _, pid := range p.target.pids() {
-		if err := checkProcess(pid, p.markers); err != nil {
+		if err := model.CheckProcess(pid, p.markers); err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 	}
-	if err := attachPermission(op); err != nil {
+	if err := model.AttachPermission(op); err != nil {
 		return err
 	}
-	counters := haveCounters()
+	counters := model.HaveCounters()
 	files := map[*File]int{}
 	unreadable := map[*File]error{} // which cost their own markers and no others
 	for i, m := range p.markers {
 		f, ok := files[m.File]
 		if !ok && unreadable[m.File] == nil {
-			opened, err := m.File.reopen()
+			opened, err := model.Reopen(m.File)
 			if err != nil {
 				unreadable[m.File] = err
 			} else {
@@ -66,23 +61,23 @@ func (p *plan) prepare() error {
 		}
 		if err := unreadable[m.File]; err != nil {
 			for s := range m.Sites {
-				p.skipped = append(p.skipped, &SiteError{m, s, err})
+				p.skipped = append(p.skipped, &SiteError{Marker: m, Site: s, Err: err})
 			}
 			continue
 		}
 		for s := range m.Sites {
-			err := checkRedZone(m, s, p.opened[f])
+			err := model.CheckRedZone(m, s, p.opened[f])
 			if !counters && m.Sites[s].CounterOffset != 0 {
-				err = errNoCounters
+				err = model.ErrNoCounters
 			}
 			if err != nil {
-				p.skipped = append(p.skipped, &SiteError{m, s, err})
+				p.skipped = append(p.skipped, &SiteError{Marker: m, Site: s, Err: err})
 				continue
 			}
-			shift := stubShift(m, s, p.opened[f])
+			shift := model.StubShift(m, s, p.opened[f])
 			pr, err := newProbe(m, s, int64(shift))
 			if err != nil {
-				p.skipped = append(p.skipped, &SiteError{m, s, err})
+				p.skipped = append(p.skipped, &SiteError{Marker: m, Site: s, Err: err})
 				continue
 			}
 			p.files[f].Sites = append(p.files[f].Sites, bpf.Site{
@@ -108,12 +103,12 @@ func (p *plan) close() {
 // kind of process, tells us nothing then.
 func (p *plan) link(linkers []*File) {
 	for _, f := range linkers {
-		opened, err := f.reopen()
+		opened, err := model.Reopen(f)
 		if err != nil {
 			continue
 		}
 		p.opened = append(p.opened, opened)
-		p.files = append(p.files, bpf.File{Opened: opened, Linker: f.linker})
+		p.files = append(p.files, bpf.File{Opened: opened, Linker: model.Linker(f)})
 		p.probes = append(p.probes, nil)
 	}
 }
@@ -127,7 +122,7 @@ func (p *plan) hasSites() bool {
 func (p *plan) skip(refused []*bpf.AttachError) {
 	for _, at := range refused {
 		if pr := p.probe(at); pr != nil {
-			p.skipped = append(p.skipped, &SiteError{pr.marker, pr.site, p.refused(at)})
+			p.skipped = append(p.skipped, &SiteError{Marker: pr.marker, Site: pr.site, Err: p.refused(at)})
 		}
 	}
 }
@@ -151,54 +146,4 @@ func describe(markers []*Marker) string {
 		s += fmt.Sprintf(" and %d more", n)
 	}
 	return s
-}
-
-// reopen opens the file that Find read.
-func (f *File) reopen() (*os.File, error) {
-	if f.machine != bpf.Machine(runtime.GOARCH) {
-		return nil, fmt.Errorf("%s is for %v, this machine runs %s: %w", f.Path, f.machine, runtime.GOARCH, ErrNotSupported)
-	}
-	return f.open()
-}
-
-// open returns a new descriptor of the file that Find read, if the file is still at one of its
-// paths. It duplicates the descriptor that Find holds, or else opens the file again.
-func (f *File) open() (*os.File, error) {
-	var denied error
-	changed := fmt.Errorf("%s %w", f.Path, ErrChanged)
-	for _, path := range f.opens {
-		if f.held != nil && identify(path) == f.id {
-			return duplicate(f.held)
-		}
-		opened, id, err := openFile(path)
-		switch {
-		case err == nil && id == f.id:
-			return opened, nil
-		case err == nil:
-			opened.Close()
-		case errors.Is(err, os.ErrPermission):
-			denied = err
-		}
-	}
-	if denied != nil {
-		return nil, permission("opening "+f.Path, procfs.CheckpointRestore, denied)
-	}
-	return nil, changed
-}
-
-// stubShift returns how far behind its location a marker's site is probed: at the second nop
-// of a stub of a linked Go program where that is the one this kernel makes fast.
-func stubShift(m *Marker, site int, file io.ReaderAt) uint64 {
-	if site >= len(m.records) || m.records[site] == nil {
-		return 0
-	}
-	if g, err := feature.UprobeGeneration(); err != nil || g != feature.Nop10 {
-		return 0
-	}
-	var code [markerabi.StubSize]byte
-	n, _ := file.ReadAt(code[:], int64(m.Sites[site].Offset))
-	if !slices.Equal(code[:n], markerabi.Stub[:]) {
-		return 0
-	}
-	return markerabi.StubNop10
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // collector is what becomes of hits: counts, pairs or events. add, and what reads from it, are for several goroutines.
@@ -47,7 +48,7 @@ func (a *attachment) attach(t Target, markers []*Marker, o Options, c collector)
 		err = a.watcher.begin(a.add)
 	}
 	if err == nil {
-		err = checkAttached(t.pids(), markers)
+		err = model.CheckAttached(t.pids(), markers)
 	}
 	if err != nil {
 		_ = a.Close() // why is in err

@@ -95,33 +95,3 @@ func (t Target) checkAttach(markers []*Marker, o *Options) error {
 	}
 	return nil
 }
-
-const (
-	defaultMaxString  = 256
-	maxMaxString      = 4096
-	defaultBufferSize = 16 << 20
-	maxBufferSize     = 1 << 30
-	defaultMaxKeys    = 16 << 10
-	maxMaxKeys        = 1 << 20
-)
-
-// orDefault returns the options with their defaults filled in and their limits kept.
-func (o *Options) orDefault() Options {
-	var d Options
-	if o != nil {
-		d = *o
-	}
-	if d.MaxString <= 0 {
-		d.MaxString = defaultMaxString
-	}
-	d.MaxString = min(d.MaxString, maxMaxString)
-	if d.BufferSize <= 0 {
-		d.BufferSize, d.usual = defaultBufferSize, true
-	}
-	d.BufferSize = min(d.BufferSize, maxBufferSize)
-	if d.MaxKeys <= 0 {
-		d.MaxKeys = defaultMaxKeys
-	}
-	d.MaxKeys = min(d.MaxKeys, maxMaxKeys)
-	return d
-}

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/tracer/doctor"
 )
 
 // left returns the state of the one counter of l, which is looked at from the outside.
-func (l *late) state() CounterState {
+func (l *late) state() doctor.Counter {
 	l.t.Helper()
 	markers := mustFind(l.t, Target{PID: l.PID()}, "late:hit")
-	states, err := Counters(l.PID(), markers)
+	states, err := doctor.Counters(l.PID(), markers)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -114,9 +115,9 @@ func TestCounterNotLeftWhileTraced(t *testing.T) {
 	for _, path := range []string{tick(t), tick5(t)} {
 		p := startTick(t, path, 100)
 		markers := mustFind(t, Target{PID: p.PID()}, "loop2")
-		state := func() CounterState {
+		state := func() doctor.Counter {
 			t.Helper()
-			states, err := Counters(p.PID(), markers)
+			states, err := doctor.Counters(p.PID(), markers)
 			if err != nil || len(states) != 1 {
 				t.Fatalf("%+v, %v", states, err)
 			}
@@ -167,10 +168,10 @@ func TestCounterNotLeftByPeers(t *testing.T) {
 	path := tick(t)
 	p := startTick(t, path, 100)
 	markers := mustFind(t, Target{PID: p.PID()}, "loop2")
-	raised := func(what string) (s CounterState) {
+	raised := func(what string) (s doctor.Counter) {
 		t.Helper()
 		eventually(t, "a counter raised by "+what, func() bool {
-			states, err := Counters(p.PID(), markers)
+			states, err := doctor.Counters(p.PID(), markers)
 			if err != nil || len(states) != 1 {
 				t.Fatalf("%+v, %v", states, err)
 			}
@@ -186,7 +187,7 @@ func TestCounterNotLeftByPeers(t *testing.T) {
 	cmd.Process.Kill()
 	cmd.Wait()
 	eventually(t, "nothing raised after bpftrace", func() bool {
-		states, err := Counters(p.PID(), markers)
+		states, err := doctor.Counters(p.PID(), markers)
 		return err == nil && states[0].Value == 0
 	})
 }

@@ -1,9 +1,6 @@
 package tracer
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Engine says who looks at the markers of a target.
 type Engine uint8
@@ -25,12 +22,6 @@ func (e Engine) String() string {
 	}
 	return fmt.Sprintf("Engine(%d)", uint8(e))
 }
-
-// ErrNoAgent says that a process has no agent that listens.
-var ErrNoAgent = errors.New("no agent listens in it")
-
-// ErrNotByAgent is ErrNotSupported of what only the kernel's engine does.
-var ErrNotByAgent = fmt.Errorf("%w by agents", ErrNotSupported)
 
 // ChooseEngine returns the engine with which a target is best looked at here: the agent's for processes that all have
 // agents, and for a command that has one, where this process may not use the kernel's, or where the kernel's sees no

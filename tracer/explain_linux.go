@@ -7,6 +7,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 	"golang.org/x/sys/unix"
 )
 
@@ -28,7 +29,7 @@ func (p *plan) explain(err error) error {
 	case at.PID != 0 && procfs.Gone(err):
 		return fmt.Errorf("%s: process %d: %w", op, at.PID, ErrNoProcess)
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return permission(op, procfs.Perfmon, err)
+		return model.Permission(op, procfs.Perfmon, err)
 	}
 	return fmt.Errorf("%s: %w", op, p.refused(at))
 }
@@ -51,7 +52,7 @@ func (p *plan) refused(at *bpf.AttachError) error {
 	case errors.Is(err, enotsupp):
 		return fmt.Errorf("the kernel cannot probe the instruction there: %w", err)
 	default:
-		return notSupported(err)
+		return model.NotSupported(err)
 	}
 }
 
@@ -62,7 +63,7 @@ func (p *plan) refused(at *bpf.AttachError) error {
 func (p *plan) conflicts(at *bpf.AttachError) bool {
 	site := &p.files[at.File].Sites[at.Site]
 	info, err := p.opened[at.File].Stat()
-	return err == nil && haveCounters() && site.Offset < uint64(info.Size()) && site.Counter%2 == 0
+	return err == nil && model.HaveCounters() && site.Offset < uint64(info.Size()) && site.Counter%2 == 0
 }
 
 // otherCounter says how another tracer must hold a site for the kernel to refuse us.
@@ -79,15 +80,7 @@ const enotsupp = unix.Errno(524)
 func (p *plan) explainAll(err error) error {
 	op := "attaching to " + describe(p.markers)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-		return permission(op, procfs.BPF, err)
+		return model.Permission(op, procfs.BPF, err)
 	}
-	return fmt.Errorf("%s: %w", op, notSupported(err))
-}
-
-// notSupported makes the eBPF library's error this package's.
-func notSupported(err error) error {
-	if errors.Is(err, bpf.ErrNotSupported) {
-		return fmt.Errorf("%w: %w", ErrNotSupported, err)
-	}
-	return err
+	return fmt.Errorf("%s: %w", op, model.NotSupported(err))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/talk"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // tick returns the C program, built once for all tests.
@@ -95,7 +96,7 @@ func counter(t testing.TB, pid int, m *Marker) uint16 {
 		t.Fatal(err)
 	}
 	for i := range maps {
-		if maps[i].Inode != m.File.id.inode || !maps[i].Writable {
+		if maps[i].Inode != model.ID(m.File).Inode || !maps[i].Writable {
 			continue
 		}
 		if at, ok := procfs.Address(maps[i:i+1], maps[i].File(), uint64(m.Sites[0].CounterOffset)); ok {
@@ -185,7 +186,7 @@ const unprivilegedEnv = "WAYMARK_TRACER_UNPRIVILEGED"
 
 func TestMain(m *testing.M) {
 	GuardMain()
-	keepRedZone = false // sdt_tick has its nops of 5 bytes where it has a frame
+	model.KeepRedZone = false // sdt_tick has its nops of 5 bytes where it has a frame
 	if pid := os.Getenv(helperEnv); pid != "" {
 		helper(pid)
 		return

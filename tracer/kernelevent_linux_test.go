@@ -14,6 +14,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/tracefs"
+	"github.com/waymark-trace/waymark/tracer/kernelevent"
 	"golang.org/x/sys/unix"
 )
 
@@ -29,19 +30,19 @@ func needTracefs(t *testing.T) string {
 }
 
 // define defines events for the time of a test.
-func define(t *testing.T, markers []*Marker) map[string]KernelEvent {
+func define(t *testing.T, markers []*Marker) map[string]kernelevent.Event {
 	t.Helper()
-	events, err := DefineKernelEvents(markers)
+	events, err := kernelevent.Define(markers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	byName := map[string]KernelEvent{}
+	byName := map[string]kernelevent.Event{}
 	for _, e := range events {
 		byName[e.FullName()] = e
 	}
 	t.Cleanup(func() {
 		for _, e := range events {
-			if err := DeleteKernelEvent(e.Group, e.Name); err != nil {
+			if err := kernelevent.Delete(e.Group, e.Name); err != nil {
 				t.Error(err)
 			}
 		}
@@ -93,7 +94,7 @@ func TestKernelEventPerf(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	again, err := DefineKernelEvents(mustFind(t, Target{Path: path}))
+	again, err := kernelevent.Define(mustFind(t, Target{Path: path}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestKernelEventPerf(t *testing.T) {
 			t.Errorf("perf stat: %s is %s, want 100000", event, n)
 		}
 	}
-	listed, err := KernelEvents()
+	listed, err := kernelevent.List()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestKernelEventFtrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, path, "3", "run")
-	err := DeleteKernelEvent(e.Group, e.Name)
+	err := kernelevent.Delete(e.Group, e.Name)
 	if !errors.Is(err, ErrBusy) {
 		t.Errorf("deleting an event that is on: %v, want ErrBusy", err)
 	}
@@ -296,7 +297,7 @@ func TestKernelEventRefuses(t *testing.T) {
 	if err := os.Rename(path, odd); err != nil {
 		t.Fatal(err)
 	}
-	_, err := DefineKernelEvents(mustFind(t, Target{Path: odd}))
+	_, err := kernelevent.Define(mustFind(t, Target{Path: odd}))
 	if !errors.Is(err, ErrPath) {
 		t.Errorf("a path with a blank: %v, want ErrPath", err)
 	}
@@ -312,12 +313,12 @@ func TestKernelEventRefuses(t *testing.T) {
 			m.Sites[0].CounterOffset += 2 // the place has another by now
 		}
 	}
-	_, err = DefineKernelEvents(markers)
+	_, err = kernelevent.Define(markers)
 	if !errors.Is(err, unix.EINVAL) || !errors.Is(err, ErrCounterConflict) {
 		t.Errorf("defined with another counter: %v", err)
 	}
 	t.Log(err)
-	all, err := KernelEvents()
+	all, err := kernelevent.List()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,9 +327,18 @@ func TestKernelEventRefuses(t *testing.T) {
 			t.Errorf("%s is left of what was refused", e.FullName())
 		}
 	}
-	if err := DeleteKernelEvent("sdt_nobody", "nothing"); err != nil {
+	if err := kernelevent.Delete("sdt_nobody", "nothing"); err != nil {
 		t.Errorf("deleting what is not there: %v", err)
 	}
+}
+
+// shape returns the names and types of an event's arguments.
+func shape(args []string) (all string) {
+	for _, arg := range args {
+		name, fetch, _ := strings.Cut(arg, "=")
+		all += name + fetch[strings.LastIndexByte(fetch, ':'):] + " "
+	}
+	return all
 }
 
 // Sites whose operands are of different types are several events of one marker.
@@ -341,7 +351,7 @@ func TestKernelEventSites(t *testing.T) {
 	for _, e := range events {
 		places += len(e.Places)
 		for _, p := range e.Places {
-			if signatureOf(p.Args) != signatureOf(e.Places[0].Args) {
+			if shape(p.Args) != shape(e.Places[0].Args) {
 				t.Errorf("%s: %v and %v", e.FullName(), p.Args, e.Places[0].Args)
 			}
 		}

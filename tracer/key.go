@@ -9,6 +9,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // Key is what hits have in common that are counted together. A Counter returns the same *Key
@@ -44,43 +45,43 @@ var builtin = map[string]struct {
 
 // fieldIndex returns which field a name means: one of that name, or argN for the N-th. It is
 // -1 when there is none.
-func (m *Marker) fieldIndex(name string) int {
+func fieldIndex(m *Marker, name string) int {
 	if i := m.Field(name); i >= 0 {
 		return i
 	}
-	if n := argument(name); m.Typed && n > 0 && n <= len(m.Fields) {
+	if n := model.ArgNumber(name); m.Typed && n > 0 && n <= len(m.Fields) {
 		return n - 1
 	}
-	at := m.positional(name)
+	at := model.Positional(m, name)
 	return slices.IndexFunc(m.Args, func(a Argument) bool { return at > 0 && a.Operand == at })
 }
 
 // keyField returns what a name in Options.By means for a marker.
-func (m *Marker) keyField(name string) (event.Field, bool) {
+func keyField(m *Marker, name string) (event.Field, bool) {
 	if b, ok := builtin[name]; ok {
 		return b.Field, true
 	}
-	if i := m.fieldIndex(name); i >= 0 {
+	if i := fieldIndex(m, name); i >= 0 {
 		return m.Fields[i], true
 	}
 	return event.Field{Name: name}, false
 }
 
 // keyFields returns the fields of a marker named by Options.By.
-func (m *Marker) keyFields(by []string) []event.Field {
+func keyFields(m *Marker, by []string) []event.Field {
 	fields := make([]event.Field, len(by))
 	for i, name := range by {
-		fields[i], _ = m.keyField(name)
+		fields[i], _ = keyField(m, name)
 	}
 	return fields
 }
 
 // keyArgument returns the source of the field with a name in Options.By.
-func (m *Marker) keyArgument(name string) Argument {
+func keyArgument(m *Marker, name string) Argument {
 	if _, ok := builtin[name]; ok {
 		return Argument{}
 	}
-	return m.argument(m.fieldIndex(name))
+	return model.ArgumentOf(m, fieldIndex(m, name))
 }
 
 // checkKey reports whether each name means something for at least one of the markers.
@@ -91,13 +92,13 @@ func checkKey(markers []*Marker, by []string) error {
 	for _, name := range by {
 		known := false
 		for _, m := range markers {
-			if _, ok := m.keyField(name); ok {
+			if _, ok := keyField(m, name); ok {
 				known = true
 				break
 			}
 		}
 		if !known {
-			return noField(name, markers)
+			return model.NoField(name, markers)
 		}
 	}
 	return nil
@@ -119,7 +120,7 @@ func keyValue(k bpf.RawKey, i int, name string, f *event.Field, arg Argument) ev
 		if n > math.MaxInt {
 			return event.Missing(errLength)
 		}
-		if arg.Operand > 0 && arg.length == 0 && n == bpf.KeyText {
+		if arg.Operand > 0 && model.TextOperand(arg) == 0 && n == bpf.KeyText {
 			return event.Text(f.Kind, bytes.Clone(text[:n-1]), -1)
 		}
 		return event.Text(f.Kind, bytes.Clone(text), int(n))

@@ -47,7 +47,7 @@ func (k *kernelKeys) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
 	}
 	k.know(p.markers)
 	for _, m := range k.all[len(k.fields):] {
-		k.fields, k.seen = append(k.fields, m.keyFields(k.options.By)), append(k.seen, nil)
+		k.fields, k.seen = append(k.fields, keyFields(m, k.options.By)), append(k.seen, nil)
 	}
 	return refused, nil
 }
@@ -96,7 +96,7 @@ func (k *kernelKeys) read(out []MarkerCount) error {
 func (k *kernelKeys) decode(raw bpf.RawKey, marker int) *Key {
 	key := &Key{Values: make([]event.Value, len(k.options.By))}
 	for i, name := range k.options.By {
-		key.Values[i] = keyValue(raw, i, name, &k.fields[marker][i], k.all[marker].keyArgument(name))
+		key.Values[i] = keyValue(raw, i, name, &k.fields[marker][i], keyArgument(k.all[marker], name))
 	}
 	return key
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // LatencyOptions are how Latency joins hits to pairs. The zero value is what most callers want.
@@ -93,9 +94,9 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 			return nil, fmt.Errorf("%s would begin and end pairs at once", m.FullName())
 		}
 	}
-	begin, err := placed(begin, true)
+	begin, err := model.Placed(begin, true)
 	if err == nil {
-		end, err = placed(end, true)
+		end, err = model.Placed(end, true)
 	}
 	if err == nil {
 		err = o.check(begin, end)
@@ -120,7 +121,7 @@ func (o *LatencyOptions) pairing(first []*Marker) pairing {
 	by := pairing{o.By, o.EndBy}
 	if by.begin == "" && len(first) > 0 {
 		by.begin = "goroutine"
-		if slices.ContainsFunc(first, func(m *Marker) bool { return !m.knowsGoroutine() }) {
+		if slices.ContainsFunc(first, func(m *Marker) bool { return !knowsGoroutine(m) }) {
 			by.begin = "tid"
 		}
 	}
@@ -143,19 +144,19 @@ func (o *LatencyOptions) check(begin, end []*Marker) error {
 }
 
 // knowsGoroutine reports whether hits of all sites know the number of their goroutine.
-func (m *Marker) knowsGoroutine() bool {
-	if m.declared != "" {
+func knowsGoroutine(m *Marker) bool {
+	if model.Declared(m) != "" {
 		return true
 	}
 	if m.Simple != nil {
-		return m.goCode && m.File.goid >= 0
+		return model.GoCode(m) && model.Goid(m.File) >= 0
 	}
-	for _, r := range m.records {
+	for _, r := range model.Records(m) {
 		if r == nil {
 			return false
 		}
 	}
-	return len(m.records) > 0 && m.File.goid >= 0
+	return len(model.Records(m)) > 0 && model.Goid(m.File) >= 0
 }
 
 // By returns what pairs are joined by: what LatencyOptions said, or what was chosen, "" as long as there are

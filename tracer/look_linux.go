@@ -7,6 +7,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // hear acts on news.
@@ -48,7 +49,7 @@ func (w *watcher) empty() bool {
 // look attaches to what is new in a process, and reports whether there were markers.
 func (w *watcher) look(pid int) (attached bool) {
 	start, member := w.members[pid]
-	st, err := running(pid)
+	st, err := model.Running(pid)
 	if err != nil || member && st.Start != start {
 		if errors.Is(err, ErrNoProcess) || err == nil {
 			delete(w.members, pid)
@@ -68,7 +69,7 @@ func (w *watcher) look(pid int) (attached bool) {
 	}
 	skipped, err := w.add(markers, linkers, t)
 	if err == nil && t.PID != 0 {
-		err = checkProcess(pid, markers)
+		err = model.CheckProcess(pid, markers)
 	}
 	if markers = without(markers, skipped); len(markers) > 0 || err != nil {
 		w.report(markers, err)
@@ -96,8 +97,8 @@ func without(markers []*Marker, skipped []*SiteError) (some []*Marker) {
 // fresh returns the markers that are wanted, and the dynamic linkers, of the files in a process
 // that were not looked at before.
 func (w *watcher) fresh(pid int) (markers []*Marker, linkers []*File) {
-	w.scan.byMap = map[procfs.File]*scanned{} // inodes are used again, identities are not
-	files, _, err := w.scan.process(context.Background(), pid)
+	w.scan.ByMap = map[procfs.File]*model.Scanned{} // inodes are used again, identities are not
+	files, _, err := w.scan.Files(context.Background(), pid)
 	if err != nil {
 		return nil, nil // it ended, or is not ours any more
 	}
@@ -106,16 +107,16 @@ func (w *watcher) fresh(pid int) (markers []*Marker, linkers []*File) {
 		if w.target.Follow {
 			key = 0
 		}
-		if w.know(key, r.file) {
+		if w.know(key, r.File) {
 			continue
 		}
-		for _, m := range r.markers {
+		for _, m := range r.Markers {
 			if w.later.Choose == nil || w.later.Choose(m) {
 				markers = append(markers, m)
 			}
 		}
-		if w.watch != nil && len(r.file.linker) > 0 {
-			linkers = append(linkers, r.file)
+		if w.watch != nil && len(model.Linker(r.File)) > 0 {
+			linkers = append(linkers, r.File)
 		}
 	}
 	return markers, linkers

@@ -3,6 +3,7 @@ package tracer
 import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // key plans how hits of the site get their key: by the names of Options.By.
@@ -19,7 +20,7 @@ func (p *probe) keyPart(name string) bpf.Part {
 	if b, ok := builtin[name]; ok {
 		return p.builtin(b.source)
 	}
-	i := p.marker.fieldIndex(name)
+	i := fieldIndex(p.marker, name)
 	if i < 0 {
 		return bpf.Part{}
 	}
@@ -45,14 +46,14 @@ func (p *probe) part(i int) (event.Kind, bpf.Part, error) {
 		return kind, part, nil
 	}
 	if p.record == nil {
-		kind, part := p.operandPart(p.marker.Fields[i].Kind, p.marker.argument(i))
+		kind, part := p.operandPart(p.marker.Fields[i].Kind, model.ArgumentOf(p.marker, i))
 		return kind, part, nil
 	}
 	if i >= len(p.record.Fields) {
 		return event.Invalid, bpf.Part{}, nil
 	}
 	f := &p.record.Fields[i]
-	part, err := bpf.RecordPart(p.marker.File.machine, f.Offset, f.Kind.Size(), f.Kind.Signed(), f.Kind.HasLength())
+	part, err := bpf.RecordPart(model.Machine(p.marker.File), f.Offset, f.Kind.Size(), f.Kind.Signed(), f.Kind.HasLength())
 	return f.Kind, part, err
 }
 
@@ -69,8 +70,8 @@ func (p *probe) operandPart(k event.Kind, arg Argument) (event.Kind, bpf.Part) {
 		return event.Invalid, bpf.Part{}
 	case k.HasLength():
 		return k, bpf.Part{Source: bpf.FromText, Text: t}
-	case arg.given:
+	case model.Given(arg):
 		return k, bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
 	}
-	return operandKind(&ops[arg.Operand-1]), bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
+	return model.OperandKind(&ops[arg.Operand-1]), bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 	"golang.org/x/sys/unix"
 )
 
@@ -66,7 +67,7 @@ func (l *late) counters(pid int) (values []uint16) {
 	}
 	for i := range maps {
 		m := &maps[i]
-		if m.Inode != l.marker.File.id.inode || !m.Writable {
+		if m.Inode != model.ID(l.marker.File).Inode || !m.Writable {
 			continue
 		}
 		if at, ok := procfs.Address(maps[i:i+1], m.File(), uint64(l.marker.Sites[0].CounterOffset)); ok {
@@ -240,7 +241,7 @@ func (l *late) set(v uint16) {
 	}
 	defer m.Close()
 	for i := range maps {
-		if maps[i].Inode == l.marker.File.id.inode && maps[i].Writable {
+		if maps[i].Inode == model.ID(l.marker.File).Inode && maps[i].Writable {
 			if at, ok := procfs.Address(maps[i:i+1], maps[i].File(), uint64(l.marker.Sites[0].CounterOffset)); ok {
 				if err := m.SetCounter(at, v); err != nil {
 					l.t.Fatal(err)
@@ -254,9 +255,9 @@ func (l *late) set(v uint16) {
 func TestNoCounters(t *testing.T) {
 	peer.Root(t)
 	path := tick(t)
-	before := eventSources
-	eventSources = t.TempDir()
-	defer func() { eventSources = before }()
+	before := model.EventSources
+	model.EventSources = t.TempDir()
+	defer func() { model.EventSources = before }()
 	_, err := Count(Target{Path: path}, mustFind(t, Target{Path: path}, "loop2"), nil)
 	if !errors.Is(err, ErrNotSupported) || !strings.Contains(err.Error(), "Linux 4.20") {
 		t.Errorf("got %v, want that reference counters need Linux 4.20", err)

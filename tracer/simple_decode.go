@@ -10,6 +10,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/fetch"
 	"github.com/waymark-trace/waymark/internal/variable"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // errNotHere is of a variable of which only other places of the marker know.
@@ -18,11 +19,11 @@ var errNotHere = fmt.Errorf("%w here", ErrOptimizedOut)
 // planSimple plans what events of a simple marker's site carry.
 func (p *probe) planSimple() error {
 	m := p.marker
-	p.plan = &bpf.Plan{Goid: m.File.goid}
-	if !m.goCode {
+	p.plan = &bpf.Plan{Goid: model.Goid(m.File)}
+	if !model.GoCode(m) {
 		p.plan.Goid = -1
 	}
-	all := m.readings[p.site]
+	all := model.ReadingsOf(m)[p.site]
 	p.errs, p.texts, p.fetched = make([]error, len(all)), make([]int, len(all)), make([]int, len(all))
 	for i, r := range all {
 		p.texts[i], p.fetched[i] = -1, -1
@@ -52,7 +53,7 @@ func (p *probe) planSimple() error {
 
 // readingPart says where field i comes from at the probe's site.
 func (p *probe) readingPart(i int) (bpf.Part, error) {
-	r := p.marker.readings[p.site][i]
+	r := model.ReadingsOf(p.marker)[p.site][i]
 	switch {
 	case r == nil:
 		return bpf.Part{}, errNotHere
@@ -60,7 +61,7 @@ func (p *probe) readingPart(i int) (bpf.Part, error) {
 		return bpf.Part{}, r.Err
 	}
 	number := func(steps fetch.Program, size int, signed bool) (bpf.Value, error) {
-		return bpf.ComputedValue(p.marker.File.machine, steps, size, signed)
+		return bpf.ComputedValue(model.Machine(p.marker.File), steps, size, signed)
 	}
 	if r.Pointer == nil {
 		signed := r.Type.Class == variable.Signed || r.Type.Signed && r.Type.Class != variable.Float
@@ -78,10 +79,10 @@ func (p *probe) readingPart(i int) (bpf.Part, error) {
 // simplePart is part for a simple marker.
 func (p *probe) simplePart(i int) (event.Kind, bpf.Part) {
 	part, err := p.readingPart(i)
-	if err != nil || p.marker.readings[p.site][i].Ended {
+	if err != nil || model.ReadingsOf(p.marker)[p.site][i].Ended {
 		return event.Invalid, bpf.Part{} // the kernel's program does not search an array for the end of its text
 	}
-	return readingKind(p.marker.readings[p.site][i]), part
+	return model.ReadingKind(model.ReadingsOf(p.marker)[p.site][i]), part
 }
 
 // simpleValues reads the values of an event of a simple marker.
@@ -95,7 +96,7 @@ func (p *probe) simpleValue(raw *bpf.Raw, i int, how reading) event.Value {
 	if p.errs[i] != nil {
 		return event.Missing(p.errs[i])
 	}
-	r := p.marker.readings[p.site][i]
+	r := model.ReadingsOf(p.marker)[p.site][i]
 	var number uint64
 	if at := p.fetched[i]; at >= 0 {
 		bits, ok := raw.Value(at)
@@ -109,8 +110,8 @@ func (p *probe) simpleValue(raw *bpf.Raw, i int, how reading) event.Value {
 	}
 	// The instances of a generic function, or of a template, have types of their own.
 	f := &p.marker.Fields[i]
-	k := readingKind(r)
-	if k == f.Kind && r.Elem != nil && f.Elem != event.Invalid && kindOf(r.Elem) != f.Elem {
+	k := model.ReadingKind(r)
+	if k == f.Kind && r.Elem != nil && f.Elem != event.Invalid && model.KindOf(r.Elem) != f.Elem {
 		return event.Missing(errElements)
 	}
 	if k == event.Invalid {
@@ -135,5 +136,3 @@ func (p *probe) simpleValue(raw *bpf.Raw, i int, how reading) event.Value {
 }
 
 var errElements = errors.New("its elements have another type here")
-
-var errUnknown = errors.New("nothing is known of it")

@@ -7,6 +7,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // planTexts adds what operands point to to the plan, for the fields that are text.
@@ -16,7 +17,7 @@ func (p *probe) planTexts(shift int64) error {
 	for i := range p.marker.Fields {
 		f := &p.marker.Fields[i]
 		p.texts[i] = -1
-		arg := p.marker.argument(i)
+		arg := model.ArgumentOf(p.marker, i)
 		at := arg.Operand - 1
 		if !f.Kind.HasLength() || at >= len(ops) || p.errs[at] != nil {
 			continue
@@ -38,21 +39,21 @@ func (p *probe) planTexts(shift int64) error {
 
 // textOf returns the location of an argument's text.
 func (p *probe) textOf(ops []sdt.Operand, arg Argument, shift int64) (t bpf.Text, err error) {
-	if t.Pointer, err = bpf.OperandValue(p.marker.File.machine, &ops[arg.Operand-1], shift); err != nil || arg.length == 0 {
+	if t.Pointer, err = bpf.OperandValue(model.Machine(p.marker.File), &ops[arg.Operand-1], shift); err != nil || model.TextOperand(arg) == 0 {
 		return t, err
 	}
-	if arg.length > len(ops) {
+	if model.TextOperand(arg) > len(ops) {
 		return t, errNone
 	}
-	t.Length, err = bpf.OperandValue(p.marker.File.machine, &ops[arg.length-1], shift)
+	t.Length, err = bpf.OperandValue(model.Machine(p.marker.File), &ops[model.TextOperand(arg)-1], shift)
 	return t, err
 }
 
 // text reads text number i of the plan, to which an argument's operand points.
 func (p *probe) text(raw *bpf.Raw, arg Argument, i int, r reading) event.Value {
 	size := uint64(math.MaxInt)
-	if arg.length > 0 {
-		n := p.operand(raw, event.Invalid, Argument{Operand: arg.length, given: true})
+	if model.TextOperand(arg) > 0 {
+		n := p.operand(raw, event.Invalid, model.LengthOf(arg))
 		if n.Err() != nil {
 			return n
 		}
@@ -60,7 +61,7 @@ func (p *probe) text(raw *bpf.Raw, arg Argument, i int, r reading) event.Value {
 			return event.Missing(errLength)
 		}
 	}
-	return p.textValue(raw, event.String, i, size, arg.length > 0, r)
+	return p.textValue(raw, event.String, i, size, model.TextOperand(arg) > 0, r)
 }
 
 // textValue reads text number i of the plan, of kind k. Its length is size, or it ends at a NUL.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // watcher knows which processes a target has, and attaches to what appears in them. A nil
@@ -20,9 +21,9 @@ type watcher struct {
 	watch  *bpf.Watch // nil where the kernel cannot
 	add    addFunc
 
-	scan    *scan
-	members map[int]uint64            // processes of the target: when they started
-	known   map[int]map[identity]bool // files that were looked at, by process; Follow: all by 0
+	scan    *model.Scan
+	members map[int]uint64                  // processes of the target: when they started
+	known   map[int]map[model.Identity]bool // files that were looked at, by process; Follow: all by 0
 
 	begun               bool
 	stop, stopped, gone chan struct{}
@@ -44,21 +45,21 @@ func newWatcher(t Target, markers []*Marker, later *Later) (*watcher, error) {
 		return nil, nil
 	}
 	w := &watcher{
-		target: t, later: later, scan: newScan(), members: map[int]uint64{}, known: map[int]map[identity]bool{},
+		target: t, later: later, scan: model.NewScan(), members: map[int]uint64{}, known: map[int]map[model.Identity]bool{},
 		stop: make(chan struct{}), stopped: make(chan struct{}), gone: make(chan struct{}),
 	}
 	for _, m := range markers {
 		for _, key := range w.keys() {
 			w.know(key, m.File)
 		}
-		r := w.scan.byID[m.File.id]
+		r := w.scan.ByID[model.ID(m.File)]
 		if r == nil {
-			r = &scanned{file: m.File}
-			w.scan.byID[m.File.id] = r
+			r = &model.Scanned{File: m.File}
+			w.scan.ByID[model.ID(m.File)] = r
 		}
-		r.markers = append(r.markers, m)
+		r.Markers = append(r.Markers, m)
 	}
-	if err := attachPermission("attaching to " + describe(markers)); err != nil {
+	if err := model.AttachPermission("attaching to " + describe(markers)); err != nil {
 		return nil, err
 	}
 	var err error
@@ -67,7 +68,7 @@ func newWatcher(t Target, markers []*Marker, later *Later) (*watcher, error) {
 		return nil, fmt.Errorf("following processes: %w: %w", ErrNotSupported, ErrNoTypes)
 	}
 	if err != nil && t.Follow {
-		return nil, fmt.Errorf("following processes: %w", notSupported(err))
+		return nil, fmt.Errorf("following processes: %w", model.NotSupported(err))
 	}
 	return w, nil
 }
@@ -83,10 +84,10 @@ func (w *watcher) keys() []int {
 // know notes a file and reports whether it was known.
 func (w *watcher) know(key int, f *File) bool {
 	if w.known[key] == nil {
-		w.known[key] = map[identity]bool{}
+		w.known[key] = map[model.Identity]bool{}
 	}
-	known := w.known[key][f.id]
-	w.known[key][f.id] = true
+	known := w.known[key][model.ID(f)]
+	w.known[key][model.ID(f)] = true
 	return known
 }
 
@@ -119,7 +120,7 @@ func (w *watcher) begin(add addFunc) error {
 				return err
 			}
 		}
-		st, err := running(pid) // after Add: its end is either seen here, or told
+		st, err := model.Running(pid) // after Add: its end is either seen here, or told
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/filter"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // bindWhere binds a condition to each of the sites.
@@ -17,7 +18,7 @@ func (p *plan) bindWhere(where string) error {
 	}
 	expr, err := filter.Parse(where)
 	if err != nil {
-		return whereError(err)
+		return model.ConditionError(err)
 	}
 	p.each(func(s *bpf.Site, pr *probe) {
 		if s.End { // of a latency, whose begins decide
@@ -27,7 +28,7 @@ func (p *plan) bindWhere(where string) error {
 		s.Where, wrong = pr.where(expr)
 		err = cmp.Or(err, wrong)
 	})
-	return whereError(err)
+	return model.ConditionError(err)
 }
 
 // where binds a condition to the probe's site.
@@ -46,7 +47,7 @@ func (p *probe) where(expr *filter.Expr) (*bpf.Where, error) {
 func (p *probe) variable(name string) (event.Kind, bpf.Part, error) {
 	fields := p.marker.Fields
 	i := p.marker.Field(name)
-	at := p.marker.positional(name)
+	at := model.Positional(p.marker, name)
 	switch {
 	case i >= 0 && fields[i].Unavailable != "":
 		return 0, bpf.Part{}, &filter.Error{Reason: fmt.Sprintf("%s of %s has no value: %v", name, p.marker.FullName(), fields[i].Unavailable)}
@@ -56,7 +57,7 @@ func (p *probe) variable(name string) (event.Kind, bpf.Part, error) {
 		k, part := p.operandPart(event.Invalid, Argument{Operand: at})
 		return k, part, nil
 	}
-	if n := argument(name); n > 0 && p.record != nil && n <= len(p.record.Fields) {
+	if n := model.ArgNumber(name); n > 0 && p.record != nil && n <= len(p.record.Fields) {
 		return p.part(n - 1)
 	}
 	if name == "gid" {

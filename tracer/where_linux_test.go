@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // valuesProgram returns testdata/values.c, built once.
@@ -172,7 +172,7 @@ func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) m
 	if name == "texts" {
 		o.Strings = []string{"arg2", "arg4:arg5"}
 	}
-	typed, err := withStrings(markers, o.Strings, true)
+	typed, err := model.WithStrings(markers, o.Strings, true)
 	if err != nil {
 		t.Fatal(err)
 	}

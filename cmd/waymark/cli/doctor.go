@@ -13,6 +13,7 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/doctor"
 )
 
 const doctorLong = `Say what this kernel, these privileges and a process allow, and repair counters left raised.
@@ -96,15 +97,15 @@ func runDoctor(ctx context.Context, env *term.Env, o *doctorOptions) error {
 }
 
 func (d *diagnosis) system() {
-	for _, c := range tracer.CheckSystem() {
-		if c.Status != tracer.StatusOK || d.o.pid == 0 && d.o.file == "" {
+	for _, c := range doctor.CheckSystem() {
+		if c.Status != doctor.OK || d.o.pid == 0 && d.o.file == "" {
 			d.say(0, c)
 		}
 	}
 }
 
 func (d *diagnosis) mapped(ctx context.Context, file string) {
-	checks, pids := tracer.CheckFile(ctx, file)
+	checks, pids := doctor.CheckFile(ctx, file)
 	for _, c := range checks {
 		d.say(0, c)
 	}
@@ -114,7 +115,7 @@ func (d *diagnosis) mapped(ctx context.Context, file string) {
 }
 
 func (d *diagnosis) process(ctx context.Context, pid int) {
-	checks, markers := tracer.CheckPID(ctx, pid)
+	checks, markers := doctor.CheckPID(ctx, pid)
 	for _, c := range checks {
 		d.say(pid, c)
 	}
@@ -128,7 +129,7 @@ type diagnosis struct {
 	env    *term.Env
 	o      *doctorOptions
 	style  term.Style
-	leaked []tracer.CounterState
+	leaked []doctor.Counter
 	failed bool  // some check did
 	err    error // of printing, the first
 }
@@ -154,10 +155,10 @@ type jsonCounter struct {
 // widestCheck is as wide as the longest name of a check.
 const widestCheck = len("unprivileged_bpf_disabled")
 
-func (d *diagnosis) say(pid int, c tracer.Check) { d.print(c, &jsonCheck{PID: pid}) }
+func (d *diagnosis) say(pid int, c doctor.Check) { d.print(c, &jsonCheck{PID: pid}) }
 
-func (d *diagnosis) print(c tracer.Check, object *jsonCheck) {
-	d.failed = d.failed || c.Status == tracer.StatusFail
+func (d *diagnosis) print(c doctor.Check, object *jsonCheck) {
+	d.failed = d.failed || c.Status == doctor.Fail
 	if d.err != nil {
 		return
 	}
@@ -167,7 +168,7 @@ func (d *diagnosis) print(c tracer.Check, object *jsonCheck) {
 		return
 	}
 	status := term.Pad(c.Status.String(), len("fail"))
-	if c.Status != tracer.StatusOK {
+	if c.Status != doctor.OK {
 		status = d.style.Bold(status)
 	}
 	line := status + "  " + term.Pad(c.Name, widestCheck) + "  " + term.Printable(strings.ReplaceAll(c.Reason, "\n", "; "))
@@ -180,10 +181,10 @@ func (d *diagnosis) print(c tracer.Check, object *jsonCheck) {
 // counters looks at the reference counters of a process. Those that are as they were in the file
 // are objects only.
 func (d *diagnosis) counters(pid int, markers []*tracer.Marker) {
-	counters, err := tracer.Counters(pid, markers)
+	counters, err := doctor.Counters(pid, markers)
 	if err != nil {
 		text, hint := explain.Error(err)
-		d.say(pid, tracer.Check{Name: "counters", Status: tracer.StatusWarn, Reason: text, Hint: hint})
+		d.say(pid, doctor.Check{Name: "counters", Status: doctor.Warn, Reason: text, Hint: hint})
 		return
 	}
 	raised, leaked := 0, 0
@@ -199,9 +200,9 @@ func (d *diagnosis) counters(pid int, markers []*tracer.Marker) {
 			d.print(counterCheck(&c), &jsonCheck{PID: pid, jsonCounter: &jsonCounter{c.Markers, c.Address, c.Value, c.Initial}})
 		}
 	}
-	sum := tracer.Check{Name: "counters", Reason: fmt.Sprintf("%s in process %d: %d raised, %d left behind", term.Plural(len(counters), "counter"), pid, raised, leaked)}
+	sum := doctor.Check{Name: "counters", Reason: fmt.Sprintf("%s in process %d: %d raised, %d left behind", term.Plural(len(counters), "counter"), pid, raised, leaked)}
 	if leaked > 0 {
-		sum.Status = tracer.StatusWarn
+		sum.Status = doctor.Warn
 		if !d.o.repair {
 			sum.Hint = fmt.Sprintf("waymark doctor -p %d --repair lowers what was left behind", pid)
 		}
@@ -209,12 +210,12 @@ func (d *diagnosis) counters(pid int, markers []*tracer.Marker) {
 	d.say(pid, sum)
 }
 
-func counterCheck(c *tracer.CounterState) tracer.Check {
-	check := tracer.Check{Name: "counter"}
+func counterCheck(c *doctor.Counter) doctor.Check {
+	check := doctor.Check{Name: "counter"}
 	why := fmt.Sprintf("%s traced", term.Plural(c.Attached, "site"))
 	switch {
 	case c.Leaked:
-		check.Status, why = tracer.StatusWarn, "left by a tracer that died"
+		check.Status, why = doctor.Warn, "left by a tracer that died"
 	case c.Value == c.Initial:
 		why = "not raised"
 	case c.Debugger != 0:
@@ -245,7 +246,7 @@ func (d *diagnosis) repair() error {
 			failed = append(failed, err)
 			continue
 		}
-		d.say(c.PID, tracer.Check{Name: "repaired", Reason: fmt.Sprintf("%s: %d is %d again", term.Label(strings.Join(c.Markers, ", ")), c.Value, c.Initial)})
+		d.say(c.PID, doctor.Check{Name: "repaired", Reason: fmt.Sprintf("%s: %d is %d again", term.Label(strings.Join(c.Markers, ", ")), c.Value, c.Initial)})
 	}
 	return errors.Join(append(failed, d.err)...)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 const listLong = `List markers: of a file, of a process and the libraries it maps, or of everything that runs.
@@ -318,8 +319,8 @@ func listAgents(env *term.Env, o *listOptions, sel *selection) error {
 }
 
 // agentPoints returns the points of a process that patterns select, of all kinds.
-func agentPoints(pid int, patterns []string) (some []tracer.Point, err error) {
-	a, err := tracer.DialAgent(pid)
+func agentPoints(pid int, patterns []string) (some []client.Point, err error) {
+	a, err := client.Dial(pid)
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +342,7 @@ func listsAgents(o *listOptions, sel *selection) bool {
 		return false
 	}
 	for _, pid := range sel.target.PIDs {
-		a, err := tracer.DialAgent(pid)
+		a, err := client.Dial(pid)
 		if err != nil {
 			return false
 		}

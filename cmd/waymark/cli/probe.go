@@ -14,6 +14,7 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/kernelevent"
 )
 
 const probeListLong = `List the user-space events of the kernel: those of waymark probe add, and everybody else's.
@@ -35,7 +36,7 @@ func newProbeListCommand(env *term.Env) *cobra.Command {
 		Long:    probeListLong,
 		Example: probeListExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			events, err := tracer.KernelEvents()
+			events, err := kernelevent.List()
 			if err != nil {
 				return err
 			}
@@ -155,9 +156,9 @@ func runProbeAdd(ctx context.Context, env *term.Env, o *probeAddOptions, sel *se
 		return err
 	}
 	view.WarnProblems(env, markers, false)
-	do := tracer.DefineKernelEvents
+	do := kernelevent.Define
 	if o.dryRun {
-		do = tracer.PlanKernelEvents
+		do = kernelevent.Plan
 	}
 	events, err := do(markers)
 	if err != nil {
@@ -178,7 +179,7 @@ func runProbeAdd(ctx context.Context, env *term.Env, o *probeAddOptions, sel *se
 }
 
 // perfLine says how to use events.
-func perfLine(events []tracer.KernelEvent) string {
+func perfLine(events []kernelevent.Event) string {
 	names := []string{term.Label(events[0].FullName())}
 	if len(events) > 1 {
 		names = nil
@@ -213,7 +214,7 @@ func newProbeDeleteCommand(env *term.Env) *cobra.Command {
 			if len(args) == 0 {
 				return term.Usage("waymark probe list shows the events; '*' is all of markers", "probe del needs a pattern")
 			}
-			events, err := tracer.KernelEvents()
+			events, err := kernelevent.List()
 			if err != nil {
 				return err
 			}
@@ -223,7 +224,7 @@ func newProbeDeleteCommand(env *term.Env) *cobra.Command {
 			var failed []error
 			for i := range events {
 				e := &events[i]
-				if err := tracer.DeleteKernelEvent(e.Group, e.Name); err != nil {
+				if err := kernelevent.Delete(e.Group, e.Name); err != nil {
 					failed = append(failed, err)
 					continue
 				}
@@ -238,7 +239,7 @@ func newProbeDeleteCommand(env *term.Env) *cobra.Command {
 
 // selectEvents returns the events that any of the patterns matches. careful leaves out other
 // people's groups unless a pattern spells them out.
-func selectEvents(events []tracer.KernelEvent, patterns []string, careful bool) ([]tracer.KernelEvent, error) {
+func selectEvents(events []kernelevent.Event, patterns []string, careful bool) ([]kernelevent.Event, error) {
 	chosen := make([]bool, len(events))
 	for _, pattern := range patterns {
 		group, name, ok := strings.Cut(pattern, ":")
@@ -262,13 +263,13 @@ func selectEvents(events []tracer.KernelEvent, patterns []string, careful bool) 
 		}
 		if !found {
 			hint := "waymark probe list shows the events"
-			if slices.ContainsFunc(events, func(e tracer.KernelEvent) bool { return e.Group == "sdt_"+group }) {
+			if slices.ContainsFunc(events, func(e kernelevent.Event) bool { return e.Group == "sdt_"+group }) {
 				hint = "did you mean 'sdt_" + pattern + "'"
 			}
 			return nil, term.WithHint(fmt.Errorf("no event matches %q", pattern), "%s", hint)
 		}
 	}
-	var out []tracer.KernelEvent
+	var out []kernelevent.Event
 	for i, e := range events {
 		if chosen[i] {
 			out = append(out, e)

@@ -22,6 +22,7 @@ import (
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 const recordLong = `Record the hits of markers in a trace on disk.
@@ -122,12 +123,12 @@ func (o *recordOptions) inProgram() bool { return o.flight > 0 || o.named != "" 
 // startFlight starts a recording in a program.
 func (o *recordOptions) startFlight(env *term.Env, sel *selection) error {
 	pid := sel.onlyPID()
-	a, err := tracer.DialAgent(pid)
+	a, err := client.Dial(pid)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	s, err := a.StartSession(&tracer.SessionOptions{
+	s, err := a.StartSession(&client.SessionOptions{
 		Name: cmp.Or(o.named, "flight"), Patterns: sel.patterns, Flight: o.flight > 0, Size: int64(o.flight), Where: o.where, MaxString: o.max,
 	})
 	if err != nil {

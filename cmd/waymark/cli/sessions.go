@@ -12,7 +12,7 @@ import (
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 const sessionsLong = `List the recordings that programs with an agent make by themselves, and those that dead programs left.
@@ -38,15 +38,15 @@ func newSessionsCommand(env *term.Env) *cobra.Command {
 	}
 	cmd.AddCommand(
 		newSessionCommand("stop [-p PID] [NAME]", "End a recording, and forget what it kept", "  waymark sessions stop -p 1234 flight", true,
-			func(s *tracer.Session) error {
-				a, err := tracer.DialAgent(s.PID)
+			func(s *client.Session) error {
+				a, err := client.Dial(s.PID)
 				if err != nil {
 					return err
 				}
 				defer a.Close()
 				return a.StopSession(s.Name)
 			}),
-		newSessionCommand("remove [-p PID] [NAME]", "Forget what a dead program left", "  waymark sessions remove -p 1234", false, tracer.RemoveSession),
+		newSessionCommand("remove [-p PID] [NAME]", "Forget what a dead program left", "  waymark sessions remove -p 1234", false, (*client.Session).Remove),
 	)
 	for _, c := range cmd.Commands() {
 		c.DisableFlagsInUseLine = true
@@ -54,7 +54,7 @@ func newSessionsCommand(env *term.Env) *cobra.Command {
 	return cmd
 }
 
-func newSessionCommand(use, short, example string, alive bool, do func(*tracer.Session) error) *cobra.Command {
+func newSessionCommand(use, short, example string, alive bool, do func(*client.Session) error) *cobra.Command {
 	var pid int
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: short + ".", Example: example, Args: atMostOne,
@@ -75,7 +75,7 @@ func newSessionCommand(use, short, example string, alive bool, do func(*tracer.S
 }
 
 func listSessions(env *term.Env) error {
-	all, err := tracer.Sessions()
+	all, err := client.Sessions()
 	if len(all) == 0 {
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func listSessions(env *term.Env) error {
 	return t.Print(env.Stdout, nil)
 }
 
-func sessionState(s *tracer.Session) string {
+func sessionState(s *client.Session) string {
 	state := "recording"
 	if s.Flight {
 		state = "flight"
@@ -113,9 +113,9 @@ func sessionState(s *tracer.Session) string {
 }
 
 // findSession returns the recording that is meant: the only one that has what was given.
-func findSession(pid int, name string, alive bool) (*tracer.Session, error) {
-	all, err := tracer.Sessions()
-	some := slices.DeleteFunc(slices.Clone(all), func(s tracer.Session) bool {
+func findSession(pid int, name string, alive bool) (*client.Session, error) {
+	all, err := client.Sessions()
+	some := slices.DeleteFunc(slices.Clone(all), func(s client.Session) bool {
 		return s.Alive != alive || alive && !s.Named || pid != 0 && s.PID != pid || name != "" && s.Name != name
 	})
 	switch {
@@ -134,8 +134,8 @@ func findSession(pid int, name string, alive bool) (*tracer.Session, error) {
 }
 
 // noSession is the error of a recording that is not there, or not of that kind.
-func noSession(all []tracer.Session, pid int, name string, alive bool) error {
-	other := pid != 0 && slices.ContainsFunc(all, func(s tracer.Session) bool {
+func noSession(all []client.Session, pid int, name string, alive bool) error {
+	other := pid != 0 && slices.ContainsFunc(all, func(s client.Session) bool {
 		return s.PID == pid && s.Alive != alive && (name == "" || s.Name == name)
 	})
 	switch {
@@ -156,7 +156,7 @@ func noSession(all []tracer.Session, pid int, name string, alive bool) error {
 // completeSessions makes the shell complete names of recordings.
 func completeSessions(cmd *cobra.Command, pid *int, alive bool) {
 	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		all, _ := tracer.Sessions()
+		all, _ := client.Sessions()
 		var names []string
 		for _, s := range all {
 			if s.Alive == alive && (*pid == 0 || s.PID == *pid) {

@@ -14,7 +14,7 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/recording"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 const snapshotLong = `Write what a recording has kept until now as a trace on disk, while it goes on.
@@ -70,7 +70,7 @@ func newSnapshotCommand(env *term.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, err := tracer.DialAgent(s.PID)
+			a, err := client.Dial(s.PID)
 			if err != nil {
 				return err
 			}
@@ -102,7 +102,7 @@ func newRecoverCommand(env *term.Env) *cobra.Command {
 				if remove {
 					return term.Usage("remove it yourself", "--remove is for what waymark sessions shows, not for a FILE")
 				}
-				events, s, err := tracer.OpenRing(name)
+				events, s, err := client.OpenRing(name)
 				if err != nil {
 					return term.WithHint(err, "FILE is the ring file of a recording; those that dead programs have left are shown by waymark sessions, and taken without FILE")
 				}
@@ -112,14 +112,14 @@ func newRecoverCommand(env *term.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			events, err := tracer.Recover(s)
+			events, err := s.Recover()
 			if err != nil {
 				return err
 			}
 			if err := saveTrace(cmd.Context(), env, f.directory(), events, s); err != nil || !remove {
 				return err
 			}
-			return tracer.RemoveSession(s)
+			return s.Remove()
 		},
 	}
 	f.add(cmd)
@@ -129,7 +129,7 @@ func newRecoverCommand(env *term.Env) *cobra.Command {
 }
 
 // saveTrace writes events as a trace and reports how many there were. Events before a damage are written.
-func saveTrace(ctx context.Context, e *term.Env, dir string, events *tracer.Tracer, s *tracer.Session) error {
+func saveTrace(ctx context.Context, e *term.Env, dir string, events *client.Ring, s *client.Session) error {
 	defer events.Close()
 	trace, err := recording.Create(dir, &recording.Options{Env: []ctf.EnvEntry{
 		recording.Text("target", fmt.Sprintf("process %d", s.PID)), recording.Text("session", s.Name),

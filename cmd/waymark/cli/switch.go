@@ -15,6 +15,7 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 // pointError says of which kind of points none matches a pattern.
@@ -60,7 +61,7 @@ func (f *switchFlags) add(cmd *cobra.Command) {
 }
 
 // agent connects to the agent of -p.
-func (f *switchFlags) agent(cmd *cobra.Command) (*tracer.Agent, error) {
+func (f *switchFlags) agent(cmd *cobra.Command) (*client.Agent, error) {
 	if err := checkPID(cmd, f.pid); err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (f *switchFlags) agent(cmd *cobra.Command) (*tracer.Agent, error) {
 	if err := checkDuration(f.duration); err != nil {
 		return nil, err
 	}
-	return tracer.DialAgent(f.pid)
+	return client.Dial(f.pid)
 }
 
 func newKeyCommand(env *term.Env) *cobra.Command {
@@ -124,7 +125,7 @@ func newKeySwitchCommand(env *term.Env, verb string, on bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: verb + " [FLAGS] -p PID NAME...", Short: "Switch keys " + verb + " until Ctrl-C", Long: keyLong, Example: keyExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.hold(cmd, env, view.PointKey, args, func(a *tracer.Agent, names []string) error { return a.Switch(names, on) },
+			return f.hold(cmd, env, view.PointKey, args, func(a *client.Agent, names []string) error { return a.Switch(names, on) },
 				func(names []string) string { return term.List(names) + " switched " + verb })
 		},
 	}
@@ -138,7 +139,7 @@ func newArmCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "arm [FLAGS] -p PID NAME...", Short: "Arm markers for functions of the program itself", Long: armLong, Example: armExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.hold(cmd, env, view.PointMarker, args, (*tracer.Agent).Arm,
+			return f.hold(cmd, env, view.PointMarker, args, (*client.Agent).Arm,
 				func(names []string) string { return term.Plural(len(names), "marker") + " armed" })
 		},
 	}
@@ -148,7 +149,7 @@ func newArmCommand(env *term.Env) *cobra.Command {
 }
 
 // hold does something to points and waits for the end, which undoes it.
-func (f *switchFlags) hold(cmd *cobra.Command, env *term.Env, kind string, patterns []string, do func(*tracer.Agent, []string) error, said func([]string) string) error {
+func (f *switchFlags) hold(cmd *cobra.Command, env *term.Env, kind string, patterns []string, do func(*client.Agent, []string) error, said func([]string) string) error {
 	if len(patterns) == 0 {
 		return term.Usage("waymark list --engine agent -p PID shows the names", "%s needs a name", cmd.CommandPath())
 	}
@@ -175,7 +176,7 @@ func (f *switchFlags) hold(cmd *cobra.Command, env *term.Env, kind string, patte
 }
 
 // wait returns at Ctrl-C, after -d or when the program has ended.
-func (f *switchFlags) wait(ctx context.Context, a *tracer.Agent) error {
+func (f *switchFlags) wait(ctx context.Context, a *client.Agent) error {
 	ended := make(chan struct{})
 	go func() {
 		a.Wait()
@@ -196,12 +197,12 @@ func (f *switchFlags) wait(ctx context.Context, a *tracer.Agent) error {
 }
 
 // pointsOf returns the points of a kind that patterns select, all without one.
-func pointsOf(a *tracer.Agent, kind string, patterns []string) ([]tracer.Point, error) {
+func pointsOf(a *client.Agent, kind string, patterns []string) ([]client.Point, error) {
 	all, err := a.Points()
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(p tracer.Point) bool { return p.Kind != kind })
+	all = slices.DeleteFunc(all, func(p client.Point) bool { return p.Kind != kind })
 	if len(all) == 0 {
 		return nil, term.WithHint(fmt.Errorf("the program has no %ss", kind), "waymark list --engine agent -p PID shows what it has")
 	}
@@ -210,7 +211,7 @@ func pointsOf(a *tracer.Agent, kind string, patterns []string) ([]tracer.Point, 
 }
 
 // choosePoints returns those that patterns select, as they select markers.
-func choosePoints(all []tracer.Point, patterns []string) ([]tracer.Point, error) {
+func choosePoints(all []client.Point, patterns []string) ([]client.Point, error) {
 	at := map[*tracer.Marker]int{}
 	var candidates []*tracer.Marker
 	for i, p := range all {
@@ -222,7 +223,7 @@ func choosePoints(all []tracer.Point, patterns []string) ([]tracer.Point, error)
 		candidates = append(candidates, m)
 	}
 	chosen, err := tracer.Select(candidates, patterns)
-	var some []tracer.Point
+	var some []client.Point
 	for _, m := range chosen {
 		some = append(some, all[at[m]])
 	}
@@ -232,7 +233,7 @@ func choosePoints(all []tracer.Point, patterns []string) ([]tracer.Point, error)
 // completePoints makes the shell complete names of points of -p.
 func completePoints(cmd *cobra.Command, f *switchFlags, kind string) {
 	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		a, err := tracer.DialAgent(f.pid)
+		a, err := client.Dial(f.pid)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/kernelevent"
 )
 
 // PrintEvents prints a table of the kernel's events with their hits.
-func PrintEvents(out *term.Output, events []tracer.KernelEvent) error {
+func PrintEvents(out *term.Output, events []kernelevent.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -55,7 +55,7 @@ type jsonPlace struct {
 }
 
 // EventsJSON prints an object for each of the kernel's events.
-func EventsJSON(out *term.Output, events []tracer.KernelEvent) error {
+func EventsJSON(out *term.Output, events []kernelevent.Event) error {
 	for i := range events {
 		e := &events[i]
 		j := jsonKernelEvent{Event: e.FullName(), Marker: e.Marker, Hits: e.Hits, Enabled: e.Enabled, Existed: e.Existed,
@@ -86,7 +86,7 @@ func EventText(name string, places int) string {
 }
 
 // PrintDefined prints events that were defined, with their arguments and the reasons of those that are left out.
-func PrintDefined(out *term.Output, events []tracer.KernelEvent) error {
+func PrintDefined(out *term.Output, events []kernelevent.Event) error {
 	var b strings.Builder
 	for i := range events {
 		e := &events[i]
@@ -111,7 +111,7 @@ func PrintDefined(out *term.Output, events []tracer.KernelEvent) error {
 }
 
 // argNames returns the names and types of an event's arguments: "arg1 s32, arg2 u8".
-func argNames(e *tracer.KernelEvent) string {
+func argNames(e *kernelevent.Event) string {
 	var words []string
 	for _, arg := range e.Places[0].Args {
 		name, fetch, _ := strings.Cut(arg, "=")
@@ -121,7 +121,7 @@ func argNames(e *tracer.KernelEvent) string {
 }
 
 // PrintDefinitions prints lines for uprobe_events.
-func PrintDefinitions(out *term.Output, events []tracer.KernelEvent) error {
+func PrintDefinitions(out *term.Output, events []kernelevent.Event) error {
 	var b strings.Builder
 	for i := range events {
 		e := &events[i]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 // jsonPoint is an object of list --engine agent --json: what an agent tells of a point.
@@ -30,7 +31,7 @@ type jsonArgument struct {
 }
 
 // PrintPoints prints a table of the points that an agent reports.
-func PrintPoints(out *term.Output, points []tracer.Point) error {
+func PrintPoints(out *term.Output, points []client.Point) error {
 	t := term.Table{Right: []bool{false, false, false, true, true, true}}
 	t.Add("KIND", "NAME", "FIELDS", "ARMED", "PROBES", "HITS")
 	for _, p := range points {
@@ -61,7 +62,7 @@ func PrintPoints(out *term.Output, points []tracer.Point) error {
 }
 
 // WritePoints prints an object for each point that the agent of a process reports.
-func WritePoints(out *term.Output, pid int, points []tracer.Point) error {
+func WritePoints(out *term.Output, pid int, points []client.Point) error {
 	for _, p := range points {
 		j := jsonPoint{
 			PID: pid, Kind: p.Kind, Point: p.Name, Format: p.Format, Fields: []jsonArgument{}, Armed: p.Armed, Kernel: p.Kernel,
@@ -99,7 +100,7 @@ func PointsText(markers []*tracer.Marker) string {
 }
 
 // KeyState returns whether a key is on, and how often when that is more than once.
-func KeyState(k tracer.Point) string {
+func KeyState(k client.Point) string {
 	switch {
 	case k.Armed > 1:
 		return fmt.Sprintf("on (%d times)", k.Armed)
