@@ -152,6 +152,14 @@ var rules = []rule{
 		why:   "whatever is printed passes it, so it knows nothing of what is printed",
 	},
 	{
+		what:  "sessions",
+		parts: []string{"cmd/waymark/cli/internal/session"},
+		bad: func(dep string) bool {
+			return isIn(dep, "cmd/waymark/cli/internal/build", "cmd/waymark/cli/internal/demo", "vet")
+		},
+		why: "what attaches does not make programs",
+	},
+	{
 		what:  "views",
 		parts: []string{"cmd/waymark/cli/internal/view", "cmd/waymark/cli/internal/explain"},
 		bad: func(dep string) bool {
@@ -235,7 +243,8 @@ func TestRulesBite(t *testing.T) {
 		{"marker", module + "/internal/recorder", 13},
 		{"agent", "net", 14},
 		{"cmd/waymark/cli/internal/term", module + "/tracer", 16},
-		{"cmd/waymark/cli/internal/view", "github.com/spf13/cobra", 17},
+		{"cmd/waymark/cli/internal/session", module + "/cmd/waymark/cli/internal/build", 17},
+		{"cmd/waymark/cli/internal/view", "github.com/spf13/cobra", 18},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {

@@ -1,3 +1,12 @@
+// Package cli is the waymark command: one file for each verb, with its flags and its help.
+//
+// What verbs share is below, each package above the next:
+//
+//	internal/build, internal/demo    go build with linking; the demonstration
+//	internal/session                 targets, engines, and what ends a verb that attaches
+//	internal/view                    tables and JSON
+//	internal/explain                 hints for errors
+//	internal/term                    streams, messages, colour, columns
 package cli
 
 import (

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/tracer"
@@ -70,12 +71,12 @@ func completePIDs(cmd *cobra.Command) {
 // completionMarkers returns the markers of the target, nil when there is none yet or it
 // cannot be looked at: a shell that completes has nobody to tell why.
 func completionMarkers(ctx context.Context, pids []int, args []string) []*tracer.Marker {
-	// Not parseSelection: while it completes, cobra ends every command line with "--".
+	// Not Parse: while it completes, cobra ends every command line with "--".
 	t := tracer.Target{Outline: true}
 	switch {
 	case len(pids) > 0:
 		t.PIDs = pids
-	case len(args) > 0 && !isPattern(args[0]):
+	case len(args) > 0 && !session.IsPattern(args[0]):
 		t.Path = args[0]
 	default:
 		return nil

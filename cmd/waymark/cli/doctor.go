@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
@@ -50,7 +51,7 @@ func newDoctorCommand(env *term.Env) *cobra.Command {
 		Example: doctorExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := cmd.Flags().Changed("pid")
-			if err := checkPID(cmd, o.pid); err != nil {
+			if err := session.CheckPID(cmd, o.pid); err != nil {
 				return err
 			}
 			switch {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -38,7 +39,7 @@ type watchFlags struct {
 	out      string
 	where    string
 	vars     []string
-	engine   engineFlag
+	engine   session.Engine
 	count    uint64
 }
 
@@ -53,14 +54,14 @@ func (f *watchFlags) add(cmd *cobra.Command, counted string) {
 	flags.StringVarP(&f.out, "output", "o", "", "write the results to `FILE`, - for standard output")
 	flags.StringVar(&f.where, "where", "", "only hits of which `CONDITION` holds: docs/filters.md")
 	flags.StringSliceVar(&f.vars, "vars", nil, "more variables of simple markers: `'req.Method,cmd->len'`")
-	flags.Var(&f.engine, "engine", engineUsage)
+	flags.Var(&f.engine, "engine", session.EngineUsage)
 }
 
 // attacher is the options of a verb that attaches to a target.
 type attacher interface {
-	selection(*cobra.Command, []string) (*selection, error)
-	check(*cobra.Command, *selection) error
-	run(context.Context, *term.Env, *selection) error
+	selection(*cobra.Command, []string) (*session.Selection, error)
+	check(*cobra.Command, *session.Selection) error
+	run(context.Context, *term.Env, *session.Selection) error
 }
 
 // attaching returns the function of such a verb.
@@ -78,22 +79,22 @@ func attaching(env *term.Env, o attacher) func(*cobra.Command, []string) error {
 }
 
 // selection is what the command line names, which must be something.
-func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*selection, error) {
-	sel, err := parseSelection(cmd, f.pids, args)
+func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*session.Selection, error) {
+	sel, err := session.Parse(cmd, f.pids, args)
 	if err == nil {
-		err = sel.required(cmd)
+		err = sel.Required(cmd)
 	}
 	if err == nil && f.follow {
-		err = sel.follow()
+		err = sel.Follow()
 	}
 	if err == nil {
-		sel.engine = f.engine
-		if f.engine == engineAgent && sel.target.Path != "" {
-			err = term.Usage("give its processes: -p PID or several, or -- COMMAND", "an agent is that of a process, and %s is a FILE", sel.target.Path)
+		sel.Engine = f.engine
+		if f.engine == session.EngineAgent && sel.Target.Path != "" {
+			err = term.Usage("give its processes: -p PID or several, or -- COMMAND", "an agent is that of a process, and %s is a FILE", sel.Target.Path)
 		}
 	}
 	if err == nil && len(f.vars) == 0 { // which has variables that are no fields
-		sel.where = f.where
+		sel.Where = f.where
 	}
 	return sel, err
 }
@@ -168,9 +169,6 @@ func (f *intervalFlags) add(cmd *cobra.Command) {
 	flags.VarP(&f.print, "print", "I", "print what there was in every `MS` milliseconds; a duration such as 1s will do")
 }
 
-// minInterval is the shortest interval: reading counts takes a system call a marker.
-const minInterval = 10 * time.Millisecond
-
 func (f *intervalFlags) check(cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	if flags.Changed("print") {
@@ -179,8 +177,8 @@ func (f *intervalFlags) check(cmd *cobra.Command) error {
 		}
 		f.interval = time.Duration(f.print)
 	}
-	if f.interval < minInterval {
-		return term.Usage("such as -i 1s or -I 1000", "an interval of %v is shorter than %v", f.interval, minInterval)
+	if f.interval < session.MinInterval {
+		return term.Usage("such as -i 1s or -I 1000", "an interval of %v is shorter than %v", f.interval, session.MinInterval)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
@@ -61,21 +62,21 @@ func newLatencyCommand(env *term.Env) *cobra.Command {
 	return cmd
 }
 
-func (o *latencyOptions) selection(cmd *cobra.Command, args []string) (*selection, error) {
-	if n := len(args) - 1; n == 2 && cmd.ArgsLenAtDash() < 0 && isPattern(args[0]) && !isPattern(args[n]) {
+func (o *latencyOptions) selection(cmd *cobra.Command, args []string) (*session.Selection, error) {
+	if n := len(args) - 1; n == 2 && cmd.ArgsLenAtDash() < 0 && session.IsPattern(args[0]) && !session.IsPattern(args[n]) {
 		args = []string{args[n], args[0], args[1]} // BEGIN END FILE will do
 	}
 	return o.watchFlags.selection(cmd, args)
 }
 
-func (o *latencyOptions) run(ctx context.Context, env *term.Env, sel *selection) error {
-	sel.where = "" // it is about BEGIN alone, and chooses nothing
-	l := &latencyRun{o: o, patterns: sel.patterns}
-	return runWatching(ctx, env, sel, watching{o.out, o.json, o.duration, l.attach, l.show})
+func (o *latencyOptions) run(ctx context.Context, env *term.Env, sel *session.Selection) error {
+	sel.Where = "" // it is about BEGIN alone, and chooses nothing
+	l := &latencyRun{o: o, patterns: sel.Patterns}
+	return session.Run(ctx, env, sel, session.Verb{Out: o.out, JSON: o.json, Limit: o.duration, Attach: l.attach, Show: l.show})
 }
 
-func (o *latencyOptions) check(cmd *cobra.Command, sel *selection) error {
-	if n := len(sel.patterns); n != 2 {
+func (o *latencyOptions) check(cmd *cobra.Command, sel *session.Selection) error {
+	if n := len(sel.Patterns); n != 2 {
 		return term.Usage("such as waymark latency -p 1234 http:request_start http:request_end",
 			"latency is from one marker to another, and %s", namedText(n))
 	}
@@ -92,34 +93,34 @@ type latencyRun struct {
 	pairs    *tracer.Pairs
 }
 
-func (l *latencyRun) attach(s *session) (_ attached, err error) {
+func (l *latencyRun) attach(s *session.Session) (_ session.Attached, err error) {
 	begin, end := l.patterns[:1], l.patterns[1:]
 	by, endBy, _ := strings.Cut(l.o.by, "=")
 	o := &tracer.LatencyOptions{By: by, EndBy: endBy, Where: l.o.where}
-	if s.later != nil {
-		later := *s.later
+	if s.Later != nil {
+		later := *s.Later
 		later.Choose = func(m *tracer.Marker) bool {
-			if matches(m, begin) && matches(m, end) {
-				s.env.Warning("%s in %s would begin and end pairs at once, and does neither", term.Label(m.FullName()), term.Label(m.File.Path))
+			if session.Matches(m, begin) && session.Matches(m, end) {
+				s.Env.Warning("%s in %s would begin and end pairs at once, and does neither", term.Label(m.FullName()), term.Label(m.File.Path))
 				return false
 			}
-			return s.later.Choose(m)
+			return s.Later.Choose(m)
 		}
-		o.Later, o.Ends = &later, func(m *tracer.Marker) bool { return matches(m, end) }
+		o.Later, o.Ends = &later, func(m *tracer.Marker) bool { return session.Matches(m, end) }
 	}
-	begins := matching(s.markers, begin)
-	if both := matching(begins, end); len(both) > 0 {
+	begins := session.Matching(s.Markers, begin)
+	if both := session.Matching(begins, end); len(both) > 0 {
 		return nil, term.WithHint(fmt.Errorf("%s would begin and end pairs at once", term.Label(both[0].FullName())), "name two markers, or give patterns that have none in common")
 	}
-	if l.pairs, err = tracer.Latency(s.target, begins, matching(s.markers, end), o); err != nil {
+	if l.pairs, err = tracer.Latency(s.Target, begins, session.Matching(s.Markers, end), o); err != nil {
 		return nil, err
 	}
 	return l.pairs, nil
 }
 
-func (l *latencyRun) show(s *session, out *term.Output, ends <-chan view.End) (view.End, error) {
+func (l *latencyRun) show(s *session.Session, out *term.Output, ends <-chan view.End) (view.End, error) {
 	if l.o.count > 0 {
-		ends = s.enough(ends, func() (bool, error) {
+		ends = s.Enough(ends, func() (bool, error) {
 			got, err := l.pairs.Read()
 			return err == nil && got.Count() >= l.o.count, err
 		})
@@ -131,21 +132,21 @@ func (l *latencyRun) show(s *session, out *term.Output, ends <-chan view.End) (v
 		if err != nil {
 			return nil, err
 		}
-		now := &view.LatencySample{At: time.Now(), Elapsed: s.elapsed(), All: all, Recent: all.Since(&last.All.Histogram)}
+		now := &view.LatencySample{At: time.Now(), Elapsed: s.Elapsed(), All: all, Recent: all.Since(&last.All.Histogram)}
 		now.Interval = now.Elapsed - last.Elapsed
 		last = now
 		return now, nil
 	})
 }
 
-func (l *latencyRun) view(s *session, out *term.Output) view.View[*view.LatencySample] {
+func (l *latencyRun) view(s *session.Session, out *term.Output) view.View[*view.LatencySample] {
 	plain := view.LatencyPlain{Out: out, Title: l.title}
 	switch {
 	case l.o.json:
 		return newLatencyJSON(out, l)
 	case l.o.print != 0:
 		return &view.LatencyIntervals{Plain: plain}
-	case s.command == nil && out.IsScreen():
+	case s.Command == nil && out.IsScreen():
 		return view.NewLatencyLive(out, plain)
 	}
 	return &plain

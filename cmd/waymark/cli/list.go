@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
@@ -48,7 +48,7 @@ type listOptions struct {
 	verbose bool
 	json    bool
 	simple  bool
-	engine  engineFlag
+	engine  session.Engine
 	out     string
 }
 
@@ -63,7 +63,7 @@ func newListCommand(env *term.Env) *cobra.Command {
 			if cmd.ArgsLenAtDash() >= 0 {
 				return term.Usage("to see a command's markers, list its file", "list runs no command")
 			}
-			sel, err := parseSelection(cmd, o.pids, args)
+			sel, err := session.Parse(cmd, o.pids, args)
 			if err != nil {
 				return err
 			}
@@ -84,8 +84,8 @@ func newListCommand(env *term.Env) *cobra.Command {
 	return cmd
 }
 
-func runList(ctx context.Context, env *term.Env, o *listOptions, sel *selection) error {
-	if o.simple && sel.target.Path == "" && len(sel.target.PIDs) == 0 {
+func runList(ctx context.Context, env *term.Env, o *listOptions, sel *session.Selection) error {
+	if o.simple && sel.Target.Path == "" && len(sel.Target.PIDs) == 0 {
 		return term.Usage("such as waymark list --simple ./server", "--simple needs a FILE or -p PID")
 	}
 	groups, simple, err := findGroups(ctx, env, o, sel)
@@ -95,12 +95,12 @@ func runList(ctx context.Context, env *term.Env, o *listOptions, sel *selection)
 	return env.WithOutput(o.out, func(out *term.Output) error { return printList(env, out, o, sel, groups, simple) })
 }
 
-func printList(env *term.Env, out *term.Output, o *listOptions, sel *selection, groups []view.Group, simple []*tracer.Marker) (err error) {
+func printList(env *term.Env, out *term.Output, o *listOptions, sel *session.Selection, groups []view.Group, simple []*tracer.Marker) (err error) {
 	out.Begin()
 	if o.json {
-		err = view.ListJSON(out, groups, sel.onlyPID())
+		err = view.ListJSON(out, groups, sel.OnlyPID())
 	} else {
-		err = (&view.ListTable{Out: out, Verbose: o.verbose, Width: out.Width(), Pid: sel.onlyPID()}).Print(groups)
+		err = (&view.ListTable{Out: out, Verbose: o.verbose, Width: out.Width(), Pid: sel.OnlyPID()}).Print(groups)
 		for _, g := range groups {
 			if err == nil && (len(groups) == 1 || o.verbose) {
 				view.WarnProblems(env, g.Markers, o.verbose)
@@ -120,44 +120,29 @@ func printList(env *term.Env, out *term.Output, o *listOptions, sel *selection, 
 }
 
 // splitSimple returns the simple ones among markers that the patterns select, and the others.
-func splitSimple(all []*tracer.Marker, sel *selection) (others, simple []*tracer.Marker) {
+func splitSimple(all []*tracer.Marker, sel *session.Selection) (others, simple []*tracer.Marker) {
 	for _, m := range all {
 		switch {
 		case m.Simple == nil:
 			others = append(others, m)
-		case sel.matchSimple(m.Simple.Name):
+		case sel.MatchSimple(m.Simple.Name):
 			simple = append(simple, m)
 		}
 	}
 	return others, simple
 }
 
-// matchSimple reports whether the patterns select a name: one without a colon matches the
-// last component, as it matches the name of other markers.
-func (s *selection) matchSimple(name string) bool {
-	for _, pattern := range s.patterns {
-		whole := name
-		if !strings.Contains(pattern, ":") {
-			whole = name[strings.LastIndexByte(name, ':')+1:]
-		}
-		if ok, _ := path.Match(pattern, whole); ok {
-			return true
-		}
-	}
-	return len(s.patterns) == 0
-}
-
 var errNoSimple = errors.New("no simple markers")
 
 // findGroups returns the markers that the command line selects; of a file or of processes the simple
 // ones by themselves.
-func findGroups(ctx context.Context, env *term.Env, o *listOptions, sel *selection) (groups []view.Group, simple []*tracer.Marker, err error) {
-	if len(sel.target.PIDs) == 0 && sel.target.Path == "" {
+func findGroups(ctx context.Context, env *term.Env, o *listOptions, sel *session.Selection) (groups []view.Group, simple []*tracer.Marker, err error) {
+	if len(sel.Target.PIDs) == 0 && sel.Target.Path == "" {
 		groups, err = findRunning(ctx, env, o, sel)
 		return groups, nil, err
 	}
-	done := env.Progress("reading the markers of %s", sel.named())
-	target := sel.target
+	done := env.Progress("reading the markers of %s", sel.Named())
+	target := sel.Target
 	target.Outline = !o.verbose && !o.json
 	all, err := tracer.Find(ctx, target)
 	done()
@@ -167,11 +152,11 @@ func findGroups(ctx context.Context, env *term.Env, o *listOptions, sel *selecti
 	others, simple := splitSimple(all, sel)
 	if o.simple {
 		if len(simple) == 0 {
-			err = term.WithHint(fmt.Errorf("%s has %w", sel.named(), errNoSimple), "docs/simple.md says how to mark in Go, C and C++")
+			err = term.WithHint(fmt.Errorf("%s has %w", sel.Named(), errNoSimple), "docs/simple.md says how to mark in Go, C and C++")
 		}
 		return nil, simple, err
 	}
-	markers, err := sel.choose(others)
+	markers, err := sel.SelectMarkers(others)
 	switch {
 	case err == nil:
 		groups = []view.Group{{Markers: markers}}
@@ -181,14 +166,14 @@ func findGroups(ctx context.Context, env *term.Env, o *listOptions, sel *selecti
 	return groups, simple, err
 }
 
-func findRunning(ctx context.Context, env *term.Env, o *listOptions, sel *selection) ([]view.Group, error) {
+func findRunning(ctx context.Context, env *term.Env, o *listOptions, sel *session.Selection) ([]view.Group, error) {
 	done := env.Progress("looking at every running process")
 	processes, err := tracer.FindAll(ctx)
 	done()
 	if err != nil {
 		return nil, err
 	}
-	if err := selectRunning(processes, sel.patterns); err != nil {
+	if err := selectRunning(processes, sel.Patterns); err != nil {
 		return nil, err
 	}
 	groups := groupProcesses(processes, o.json)
@@ -292,20 +277,20 @@ func processesText(n int) string {
 }
 
 // listAgents lists what the agents of processes tell of: markers, tracepoints and keys.
-func listAgents(env *term.Env, o *listOptions, sel *selection) error {
-	if len(sel.target.PIDs) == 0 {
+func listAgents(env *term.Env, o *listOptions, sel *session.Selection) error {
+	if len(sel.Target.PIDs) == 0 {
 		return term.Usage("such as waymark list --engine agent -p 1234", "an agent is that of a process, by -p PID")
 	}
 	return env.WithOutput(o.out, func(out *term.Output) error {
-		for i, pid := range sel.target.PIDs {
-			points, err := agentPoints(pid, sel.patterns)
+		for i, pid := range sel.Target.PIDs {
+			points, err := agentPoints(pid, sel.Patterns)
 			if err == nil && o.json {
 				err = view.WritePoints(out, pid, points)
 			} else if err == nil {
 				if i > 0 {
 					fmt.Fprintln(out)
 				}
-				if len(sel.target.PIDs) > 1 {
+				if len(sel.Target.PIDs) > 1 {
 					fmt.Fprintln(out, out.Style.Bold(fmt.Sprintf("process %d", pid)))
 				}
 				err = view.PrintPoints(out, points)
@@ -333,15 +318,15 @@ func agentPoints(pid int, patterns []string) (some []client.Point, err error) {
 }
 
 // listsAgents reports whether agents are to be asked: because that is wanted, or nothing else says anything.
-func listsAgents(o *listOptions, sel *selection) bool {
-	if o.engine != "" && o.engine != engineAuto || o.simple || o.verbose || len(sel.target.PIDs) == 0 {
-		return o.engine == engineAgent
+func listsAgents(o *listOptions, sel *session.Selection) bool {
+	if o.engine != "" && o.engine != session.EngineAuto || o.simple || o.verbose || len(sel.Target.PIDs) == 0 {
+		return o.engine == session.EngineAgent
 	}
-	markers, err := tracer.Find(context.Background(), sel.target)
+	markers, err := tracer.Find(context.Background(), sel.Target)
 	if err != nil || len(markers) > 0 {
 		return false
 	}
-	for _, pid := range sel.target.PIDs {
+	for _, pid := range sel.Target.PIDs {
 		a, err := client.Dial(pid)
 		if err != nil {
 			return false

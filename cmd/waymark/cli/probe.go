@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
@@ -124,14 +125,14 @@ func newProbeAddCommand(env *term.Env) *cobra.Command {
 		Long:    probeAddLong,
 		Example: probeAddExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := parseSelection(cmd, o.pids, args)
+			sel, err := session.Parse(cmd, o.pids, args)
 			if err != nil {
 				return err
 			}
-			if len(sel.target.Command) > 0 {
+			if len(sel.Target.Command) > 0 {
 				return term.Usage("events are of files: give the command's file", "probe add runs no command")
 			}
-			if len(sel.target.PIDs) == 0 && sel.target.Path == "" {
+			if len(sel.Target.PIDs) == 0 && sel.Target.Path == "" {
 				return term.Usage("give -p PID or FILE; waymark list shows what is running", "nothing says whose markers to define")
 			}
 			return runProbeAdd(cmd.Context(), env, &o, sel)
@@ -144,14 +145,14 @@ func newProbeAddCommand(env *term.Env) *cobra.Command {
 	return cmd
 }
 
-func runProbeAdd(ctx context.Context, env *term.Env, o *probeAddOptions, sel *selection) error {
-	done := env.Progress("reading the markers of %s", sel.named())
-	all, err := tracer.Find(ctx, sel.target)
+func runProbeAdd(ctx context.Context, env *term.Env, o *probeAddOptions, sel *session.Selection) error {
+	done := env.Progress("reading the markers of %s", sel.Named())
+	all, err := tracer.Find(ctx, sel.Target)
 	done()
 	if err != nil {
-		return explain.File(sel.target.Path, err)
+		return explain.File(sel.Target.Path, err)
 	}
-	markers, err := sel.choose(all)
+	markers, err := sel.SelectMarkers(all)
 	if err != nil {
 		return err
 	}

@@ -4,18 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/ctf"
@@ -90,7 +88,7 @@ func usageNoStream() error {
 	return term.Usage("such as -o trace", "a trace is a directory, which standard output cannot be")
 }
 
-func (o *recordOptions) check(cmd *cobra.Command, sel *selection) error {
+func (o *recordOptions) check(cmd *cobra.Command, sel *session.Selection) error {
 	if o.out == "-" {
 		return usageNoStream()
 	}
@@ -102,7 +100,7 @@ func (o *recordOptions) check(cmd *cobra.Command, sel *selection) error {
 	if o.out == "" {
 		o.out = time.Now().Format("waymark-20060102-150405")
 	}
-	sel.kernel = &o.kernel
+	sel.Kernel = &o.kernel
 	if err := o.traceOptions.check(cmd, sel); err != nil || !o.inProgram() {
 		return err
 	}
@@ -111,7 +109,7 @@ func (o *recordOptions) check(cmd *cobra.Command, sel *selection) error {
 			return term.Usage("waymark snapshot and waymark recover write it to disk", "--%s is of a recording that waymark makes, and --flight and --session are made by the program", name)
 		}
 	}
-	if sel.onlyPID() == 0 || o.follow || o.engine == engineKernel {
+	if sel.OnlyPID() == 0 || o.follow || o.engine == session.EngineKernel {
 		return term.Usage("such as waymark record --flight 64M -p 1234", "--flight and --session are for the agent of one process")
 	}
 	return nil
@@ -121,15 +119,15 @@ func (o *recordOptions) check(cmd *cobra.Command, sel *selection) error {
 func (o *recordOptions) inProgram() bool { return o.flight > 0 || o.named != "" }
 
 // startFlight starts a recording in a program.
-func (o *recordOptions) startFlight(env *term.Env, sel *selection) error {
-	pid := sel.onlyPID()
+func (o *recordOptions) startFlight(env *term.Env, sel *session.Selection) error {
+	pid := sel.OnlyPID()
 	a, err := client.Dial(pid)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
 	s, err := a.StartSession(&client.SessionOptions{
-		Name: cmp.Or(o.named, "flight"), Patterns: sel.patterns, Flight: o.flight > 0, Size: int64(o.flight), Where: o.where, MaxString: o.max,
+		Name: cmp.Or(o.named, "flight"), Patterns: sel.Patterns, Flight: o.flight > 0, Size: int64(o.flight), Where: o.where, MaxString: o.max,
 	})
 	if err != nil {
 		return err
@@ -137,24 +135,6 @@ func (o *recordOptions) startFlight(env *term.Env, sel *selection) error {
 	env.Message("process %d records %s as %s, in %s", pid, term.Plural(s.Markers, "marker"), s.Name, view.BytesText(uint64(s.Size)))
 	env.Hint("waymark snapshot -p %d %s writes it to disk, waymark recover -p %d %s when the program is dead", pid, s.Name, pid, s.Name)
 	return nil
-}
-
-// circumstances are what the trace says of the session.
-func (s *session) circumstances() []ctf.EnvEntry {
-	env := []ctf.EnvEntry{recording.Text("target", s.named)}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		env = append(env, recording.Text("tracer_version", info.Main.Version))
-	}
-	for i, f := range view.Files(append(slices.Clone(s.markers), s.byAgents...)) {
-		env = append(env, recording.Text(fmt.Sprintf("executable_%d", i), f.Path))
-		if f.BuildID != "" {
-			env = append(env, recording.Text(fmt.Sprintf("build_id_%d", i), f.BuildID))
-		}
-	}
-	for i, pid := range append(slices.Clone(s.target.PIDs), s.agents.PIDs...) {
-		env = append(env, recording.Number(fmt.Sprintf("pid_%d", i), int64(pid)))
-	}
-	return env
 }
 
 // missingDirectory returns the first directory on the way to path that is not there, "" when path is there.
@@ -180,7 +160,7 @@ func removeEmpty(path, missing string) {
 // recorder is one recording.
 type recorder struct {
 	*recordOptions
-	s       *session
+	s       *session.Session
 	trace   *recording.Writer
 	view    *view.RecordView
 	tracers []*tracer.Tracer
@@ -188,27 +168,27 @@ type recorder struct {
 	begun   bool
 }
 
-func (o *recordOptions) run(ctx context.Context, env *term.Env, sel *selection) error {
+func (o *recordOptions) run(ctx context.Context, env *term.Env, sel *session.Selection) error {
 	if o.inProgram() {
 		return o.startFlight(env, sel)
 	}
 	r := &recorder{recordOptions: o}
-	return runWatching(ctx, env, sel, watching{limit: o.duration, attach: r.attach, show: r.show})
+	return session.Run(ctx, env, sel, session.Verb{Limit: o.duration, Attach: r.attach, Show: r.show})
 }
 
-func (r *recorder) attach(s *session) (_ attached, err error) {
-	r.s, r.view = s, &view.RecordView{Env: s.env, JSON: r.json, Dir: r.out}
+func (r *recorder) attach(s *session.Session) (_ session.Attached, err error) {
+	r.s, r.view = s, &view.RecordView{Env: s.Env, JSON: r.json, Dir: r.out}
 	r.missing = missingDirectory(r.out)
 	r.trace, err = recording.Create(r.out, &recording.Options{
-		Env: s.circumstances(), Count: r.count,
-		Progress: func(sum recording.Summary) { r.view.Progress(&sum, s.elapsed()) },
+		Env: s.Circumstances(), Count: r.count,
+		Progress: func(sum recording.Summary) { r.view.Progress(&sum, s.Elapsed()) },
 	})
 	if err != nil {
 		removeEmpty(r.out, r.missing)
 		return nil, explain.Directory(r.out, err)
 	}
 	how := &tracer.Options{Where: r.where, Strings: r.str, MaxString: r.max, BufferSize: int(r.buffer)}
-	if r.tracers, err = s.sources(how, r.kernel); err != nil {
+	if r.tracers, err = s.Sources(how, r.kernel); err != nil {
 		r.Close()
 		return nil, err
 	}
@@ -238,15 +218,15 @@ func (r *recorder) Skipped() (all []*tracer.SiteError) {
 	return all
 }
 
-func (r *recorder) show(s *session, out *term.Output, ends <-chan view.End) (view.End, error) {
+func (r *recorder) show(s *session.Session, out *term.Output, ends <-chan view.End) (view.End, error) {
 	r.begun = true
 	sum, why, err := r.record(ends)
-	s.env.Status("")
+	s.Env.Status("")
 	var problems []error
 	for _, t := range r.tracers {
 		problems = append(problems, t.Problems()...)
 	}
-	if e := r.view.Summary(out, &sum, s.elapsed(), why, problems); err == nil {
+	if e := r.view.Summary(out, &sum, s.Elapsed(), why, problems); err == nil {
 		err = e
 	}
 	return why, explain.Disk(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer/client"
@@ -59,7 +60,7 @@ func newSessionCommand(use, short, example string, alive bool, do func(*client.S
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: short + ".", Example: example, Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkPID(cmd, pid); err != nil {
+			if err := session.CheckPID(cmd, pid); err != nil {
 				return err
 			}
 			s, err := findSession(pid, strings.Join(args, ""), alive)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/ctf"
@@ -47,7 +48,7 @@ func (f *traceFlags) check(cmd *cobra.Command) error {
 	if f.out == "-" {
 		return usageNoStream()
 	}
-	return checkPID(cmd, f.pid)
+	return session.CheckPID(cmd, f.pid)
 }
 
 func (f *traceFlags) directory() string {

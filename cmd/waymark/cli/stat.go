@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
@@ -81,7 +82,7 @@ func newStatCommand(env *term.Env) *cobra.Command {
 	return cmd
 }
 
-func (o *statOptions) check(cmd *cobra.Command, _ *selection) error {
+func (o *statOptions) check(cmd *cobra.Command, _ *session.Selection) error {
 	flags := cmd.Flags()
 	switch {
 	case flags.Changed("top") && o.top < 1:
@@ -105,20 +106,20 @@ func (o *statOptions) check(cmd *cobra.Command, _ *selection) error {
 // maxKeys is how many keys the tracer keeps.
 const maxKeys = 1 << 20
 
-func (o *statOptions) run(ctx context.Context, env *term.Env, sel *selection) error {
+func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selection) error {
 	var counter *tracer.Counter
-	return runWatching(ctx, env, sel, watching{
-		out: o.out, json: o.json, limit: o.duration,
-		attach: func(s *session) (_ attached, err error) {
-			how := &tracer.Options{Where: o.where, Vars: o.vars, By: o.by, MaxKeys: o.keys, Later: s.later}
-			if counter, err = tracer.Count(s.target, s.markers, how); err != nil {
+	return session.Run(ctx, env, sel, session.Verb{
+		Out: o.out, JSON: o.json, Limit: o.duration,
+		Attach: func(s *session.Session) (_ session.Attached, err error) {
+			how := &tracer.Options{Where: o.where, Vars: o.vars, By: o.by, MaxKeys: o.keys, Later: s.Later}
+			if counter, err = tracer.Count(s.Target, s.Markers, how); err != nil {
 				return nil, err
 			}
 			return counter, nil
 		},
-		show: func(s *session, out *term.Output, ends <-chan view.End) (view.End, error) {
+		Show: func(s *session.Session, out *term.Output, ends <-chan view.End) (view.End, error) {
 			if o.count > 0 {
-				ends = s.enough(ends, func() (bool, error) {
+				ends = s.Enough(ends, func() (bool, error) {
 					counts, err := counter.Read()
 					n := uint64(0)
 					for i := range counts {
@@ -132,15 +133,15 @@ func (o *statOptions) run(ctx context.Context, env *term.Env, sel *selection) er
 	})
 }
 
-func newStatView(o *statOptions, s *session, sel *selection, out *term.Output) view.View[*view.Sample] {
+func newStatView(o *statOptions, s *session.Session, sel *session.Selection, out *term.Output) view.View[*view.Sample] {
 	table := view.StatTable{By: o.by, Top: o.top}
-	plain := view.StatPlain{Out: out, Table: table, Brief: len(sel.patterns) == 0}
+	plain := view.StatPlain{Out: out, Table: table, Brief: len(sel.Patterns) == 0}
 	switch {
 	case o.json:
 		return &view.StatJSON{Out: out, Table: table}
 	case o.print != 0:
-		return view.NewStatIntervals(plain, s.markers)
-	case s.command == nil && out.IsScreen():
+		return view.NewStatIntervals(plain, s.Markers)
+	case s.Command == nil && out.IsScreen():
 		return view.NewStatLive(out, plain)
 	}
 	return &plain
@@ -148,13 +149,13 @@ func newStatView(o *statOptions, s *session, sel *selection, out *term.Output) v
 
 // sampler takes samples.
 type sampler struct {
-	session *session
+	session *session.Session
 	counter *tracer.Counter
 	elapsed time.Duration         // at the last sample
 	counts  map[view.RowID]uint64 // of the last sample
 }
 
-func newSampler(s *session, counter *tracer.Counter) *sampler {
+func newSampler(s *session.Session, counter *tracer.Counter) *sampler {
 	return &sampler{session: s, counter: counter, counts: map[view.RowID]uint64{}}
 }
 
@@ -163,7 +164,7 @@ func (s *sampler) sample() (*view.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := &view.Sample{At: time.Now(), Elapsed: s.session.elapsed()}
+	now := &view.Sample{At: time.Now(), Elapsed: s.session.Elapsed()}
 	now.Interval = now.Elapsed - s.elapsed
 	s.elapsed = now.Elapsed
 	add := func(r view.StatRow, count uint64) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/event"
@@ -62,7 +63,7 @@ func (f *switchFlags) add(cmd *cobra.Command) {
 
 // agent connects to the agent of -p.
 func (f *switchFlags) agent(cmd *cobra.Command) (*client.Agent, error) {
-	if err := checkPID(cmd, f.pid); err != nil {
+	if err := session.CheckPID(cmd, f.pid); err != nil {
 		return nil, err
 	}
 	if f.pid == 0 {

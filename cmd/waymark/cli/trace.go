@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/event"
@@ -102,7 +103,7 @@ func newTraceCommand(env *term.Env) *cobra.Command {
 // add defines the flags of trace and record, which do something with a string.
 func (o *traceOptions) add(cmd *cobra.Command, do string) {
 	o.watchFlags.add(cmd, "end after `COUNT` events")
-	o.max, o.buffer = 256, usualBuffer
+	o.max, o.buffer = 256, session.UsualBuffer
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.str, "str", nil, "arguments that point to text: `arg1`, or arg1:arg2 with its length")
 	flags.IntVar(&o.max, "max-string", o.max, do+" at most `N` bytes of a string, up to 4096")
@@ -112,9 +113,9 @@ func (o *traceOptions) add(cmd *cobra.Command, do string) {
 // maxString is how much of a string an event can carry.
 const maxString = 4096
 
-func (o *traceOptions) check(cmd *cobra.Command, _ *selection) error {
+func (o *traceOptions) check(cmd *cobra.Command, _ *session.Selection) error {
 	if !cmd.Flags().Changed("buffer") {
-		o.buffer = 0 // or less: noteBuffer
+		o.buffer = 0 // or less: NoteBuffer
 	}
 	if o.max < 1 || o.max > maxString {
 		return term.Usage("from 1 to 4096", "--max-string %d is no number of bytes that an event can carry", o.max)
@@ -127,26 +128,26 @@ func (o *traceOptions) check(cmd *cobra.Command, _ *selection) error {
 	return o.watchFlags.check(cmd, "event")
 }
 
-func (o *traceOptions) run(ctx context.Context, env *term.Env, sel *selection) error {
+func (o *traceOptions) run(ctx context.Context, env *term.Env, sel *session.Selection) error {
 	var events *tracer.Tracer
-	return runWatching(ctx, env, sel, watching{
-		out: o.out, json: o.json, limit: o.duration,
-		attach: func(s *session) (_ attached, err error) {
-			if events, err = tracer.Trace(s.target, s.markers, &tracer.Options{
+	return session.Run(ctx, env, sel, session.Verb{
+		Out: o.out, JSON: o.json, Limit: o.duration,
+		Attach: func(s *session.Session) (_ session.Attached, err error) {
+			if events, err = tracer.Trace(s.Target, s.Markers, &tracer.Options{
 				Where: o.where, Vars: o.vars, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer),
-				OwnPIDs: o.own || o.json, Later: s.later,
+				OwnPIDs: o.own || o.json, Later: s.Later,
 			}); err != nil {
 				return nil, err
 			}
-			s.noteBuffer(events, int(o.buffer))
+			s.NoteBuffer(events, int(o.buffer))
 			return events, nil
 		},
-		show: func(s *session, out *term.Output, ends <-chan view.End) (view.End, error) {
-			var v view.TraceView = view.NewTraceText(out, events.Clock(), view.MarkerPoints(s.markers))
+		Show: func(s *session.Session, out *term.Output, ends <-chan view.End) (view.End, error) {
+			var v view.TraceView = view.NewTraceText(out, events.Clock(), view.MarkerPoints(s.Markers))
 			if o.json {
 				v = view.NewTraceJSON(out, events.Clock())
 			}
-			sum, err := s.follow(events, v, o.count, ends)
+			sum, err := follow(s, events, v, o.count, ends)
 			if n, e := events.Filtered(); o.where != "" && e == nil {
 				sum.Filtered = &n
 			} else if o.where != "" && err == nil {
@@ -168,10 +169,10 @@ func (o *traceOptions) run(ctx context.Context, env *term.Env, sel *selection) e
 
 // follow prints events until limit of them are (0 for no limit) or the session ends, and says how
 // it went, after an error too.
-func (s *session) follow(events *tracer.Tracer, v view.TraceView, limit uint64, ends <-chan view.End) (*view.TraceSummary, error) {
+func follow(s *session.Session, events *tracer.Tracer, v view.TraceView, limit uint64, ends <-chan view.End) (*view.TraceSummary, error) {
 	sum := &view.TraceSummary{}
-	err := s.printEvents(events, v, limit, ends, sum)
-	sum.Elapsed = s.elapsed()
+	err := printEvents(events, v, limit, ends, sum)
+	sum.Elapsed = s.Elapsed()
 	if e := events.Stop(); err == nil {
 		err = e
 	}
@@ -183,18 +184,19 @@ func (s *session) follow(events *tracer.Tracer, v view.TraceView, limit uint64, 
 	return sum, err
 }
 
-// PrintEvents is follow without its end. What was collected before the end is printed too.
-func (s *session) printEvents(events *tracer.Tracer, v view.TraceView, limit uint64, ends <-chan view.End, sum *view.TraceSummary) error {
+// printEvents is follow without its end. What was collected before the end is printed too.
+func printEvents(events *tracer.Tracer, v view.TraceView, limit uint64, ends <-chan view.End, sum *view.TraceSummary) error {
 	type stop struct {
 		why view.End
 		err error
 	}
-	stopped := make(chan stop, 1)
+	stopped, over := make(chan stop, 1), make(chan struct{})
+	defer close(over)
 	go func() {
 		select {
 		case why := <-ends:
 			stopped <- stop{why, events.Stop()}
-		case <-s.over:
+		case <-over:
 		}
 	}()
 	var e event.Event

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"testing"
@@ -41,9 +41,9 @@ func TestParseSelection(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var pids []int
-		var got *selection
+		var got *Selection
 		cmd := &cobra.Command{SilenceErrors: true, SilenceUsage: true, RunE: func(cmd *cobra.Command, args []string) (err error) {
-			got, err = parseSelection(cmd, pids, args)
+			got, err = Parse(cmd, pids, args)
 			return err
 		}}
 		cmd.Flags().IntSliceVarP(&pids, "pid", "p", nil, "")
@@ -59,29 +59,14 @@ func TestParseSelection(t *testing.T) {
 			t.Errorf("%q: %v", tt.args, err)
 			continue
 		}
-		if len(got.patterns) == 0 {
-			got.patterns = nil
+		if len(got.Patterns) == 0 {
+			got.Patterns = nil
 		}
-		if d := cmp.Diff(tt.target, got.target); d != "" {
+		if d := cmp.Diff(tt.target, got.Target); d != "" {
 			t.Errorf("%q: target (-want +got):\n%s", tt.args, d)
 		}
-		if d := cmp.Diff(tt.patterns, got.patterns); d != "" {
+		if d := cmp.Diff(tt.patterns, got.Patterns); d != "" {
 			t.Errorf("%q: patterns (-want +got):\n%s", tt.args, d)
-		}
-	}
-}
-
-func TestByteSize(t *testing.T) {
-	for text, want := range map[string]int{"1": 1, "4096": 4096, "64k": 64 << 10, "16M": 16 << 20, "1G": 1 << 30, "64MB": 64 << 20, "4KiB": 4096, "1gib": 1 << 30, "512B": 512} {
-		var s byteSize
-		if err := s.Set(text); err != nil || int(s) != want {
-			t.Errorf("%s: %d, %v; want %d", text, s, err, want)
-		}
-	}
-	for _, text := range []string{"", "0", "-1", "2G", "1025M", "1.5M", "M", "1T", "99999999999", "64MBB", "64IB", "64MI B", "iB", "64BM"} {
-		var s byteSize
-		if err := s.Set(text); err == nil {
-			t.Errorf("%q: %d, want an error", text, s)
 		}
 	}
 }

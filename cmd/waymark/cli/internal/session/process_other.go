@@ -1,6 +1,6 @@
 //go:build !linux
 
-package cli
+package session
 
 // processes are never there: nothing can be attached to.
 type processes struct{}

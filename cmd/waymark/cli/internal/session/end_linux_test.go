@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -30,12 +30,12 @@ func TestTerminateStubborn(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			stubborn = test.patience
 			ready, stdout := io.Pipe()
-			s := &session{env: &term.Env{Stdout: stdout, Stderr: io.Discard}, named: "the command"}
+			s := &Session{Env: &term.Env{Stdout: stdout, Stderr: io.Discard}, named: "the command"}
 			if err := s.startCommand(context.Background(), []string{"sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`}); err != nil {
 				peer.Missing(t, "ptrace: "+err.Error())
 			}
 			defer s.abandon()
-			if err := s.command.Resume(); err != nil {
+			if err := s.Command.Resume(); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := io.ReadFull(ready, make([]byte, len("ready\n"))); err != nil {
@@ -49,7 +49,7 @@ func TestTerminateStubborn(t *testing.T) {
 			if (err != nil) != test.stays || test.stays && (!strings.Contains(err.Error(), "is left running") || !strings.Contains(hint, "kill -KILL")) {
 				t.Errorf("%v, hint %q", err, hint)
 			}
-			if runs := unix.Kill(s.command.PID(), 0) == nil; runs != test.stays {
+			if runs := unix.Kill(s.Command.PID(), 0) == nil; runs != test.stays {
 				t.Errorf("it runs: %t, want %t", runs, test.stays)
 			}
 		})

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -13,19 +13,20 @@ import (
 )
 
 // targetEnded is closed when the processes of -p have ended, and their children with --follow.
-func (s *session) targetEnded() <-chan struct{} {
+func (s *Session) targetEnded() <-chan struct{} {
 	switch {
-	case s.command != nil:
+	case s.Command != nil:
 		return nil
-	case s.target.Follow:
+	case s.Target.Follow:
 		return s.ended
 	}
 	return s.process.ended()
 }
 
-func (s *session) elapsed() time.Duration { return time.Since(s.begun) }
+// Elapsed returns the time since the session began.
+func (s *Session) Elapsed() time.Duration { return time.Since(s.begun) }
 
-func (s *session) watch(ctx context.Context, limit time.Duration, out *term.Output, ends chan<- view.End) {
+func (s *Session) watch(ctx context.Context, limit time.Duration, out *term.Output, ends chan<- view.End) {
 	var deadline <-chan time.Time
 	if limit > 0 {
 		timer := time.NewTimer(limit)
@@ -54,7 +55,7 @@ func (s *session) watch(ctx context.Context, limit time.Duration, out *term.Outp
 
 // awaitReader waits until the session, which has ended, is over. When it is not because nobody reads
 // what is written, it says so, and what helps.
-func (s *session) awaitReader(out *term.Output, way string) {
+func (s *Session) awaitReader(out *term.Output, way string) {
 	for tick := time.NewTicker(term.Patience); ; {
 		select {
 		case <-s.over:
@@ -63,18 +64,18 @@ func (s *session) awaitReader(out *term.Output, way string) {
 		case <-tick.C:
 			if out.Stuck(term.Patience) {
 				tick.Stop()
-				s.env.Message("whoever reads the output does not, and the rest waits for that; %s ends without it", way)
+				s.Env.Message("whoever reads the output does not, and the rest waits for that; %s ends without it", way)
 				return
 			}
 		}
 	}
 }
 
-// enough returns a channel that says what ends says, and ByCount once there is what was asked for.
-func (s *session) enough(ends <-chan view.End, reached func() (bool, error)) <-chan view.End {
+// Enough returns a channel that says what ends says, and ByCount once there is what was asked for.
+func (s *Session) Enough(ends <-chan view.End, reached func() (bool, error)) <-chan view.End {
 	either := make(chan view.End, 1)
 	go func() {
-		poll := time.NewTicker(minInterval)
+		poll := time.NewTicker(MinInterval)
 		defer poll.Stop()
 		look := poll.C
 		for {
@@ -101,8 +102,8 @@ func (s *session) enough(ends <-chan view.End, reached func() (bool, error)) <-c
 
 // awaitCommand waits for the end of the command after an interrupt: what it does until then
 // still counts.
-func (s *session) awaitCommand() {
-	if s.command == nil {
+func (s *Session) awaitCommand() {
+	if s.Command == nil {
 		return
 	}
 	select {
@@ -114,17 +115,17 @@ func (s *session) awaitCommand() {
 
 // terminate sends the command SIGTERM and waits for its end. One that does not end is never killed unasked, since it may
 // have good reason: the error says that it is left running. The end of kill kills it.
-func (s *session) terminate(kill <-chan struct{}) error {
-	s.command.Signal(syscall.SIGTERM)
-	pid := s.command.PID()
+func (s *Session) terminate(kill <-chan struct{}) error {
+	s.Command.Signal(syscall.SIGTERM)
+	pid := s.Command.PID()
 	waiting := time.AfterFunc(term.Patience, func() {
-		s.env.Message("waiting for %s, process %d, to end after SIGTERM; Ctrl-C kills it", s.named, pid)
+		s.Env.Message("waiting for %s, process %d, to end after SIGTERM; Ctrl-C kills it", s.named, pid)
 	})
 	defer waiting.Stop()
 	select {
 	case <-s.exited:
 	case <-kill:
-		s.command.Kill()
+		s.Command.Kill()
 		<-s.exited
 	case <-time.After(stubborn):
 		return term.WithHint(fmt.Errorf("%s, process %d, still runs %v after SIGTERM, and is left running", s.named, pid, stubborn),
@@ -135,10 +136,10 @@ func (s *session) terminate(kill <-chan struct{}) error {
 
 // finish ends the session, and its command when that still runs. It returns what the exit
 // status should say about the command.
-func (s *session) finish(ctx context.Context, why view.End) error {
+func (s *Session) finish(ctx context.Context, why view.End) error {
 	close(s.over)
 	s.process.close()
-	if s.command == nil {
+	if s.Command == nil {
 		return nil
 	}
 	switch {
@@ -165,3 +166,6 @@ func commandResult(err error) error {
 	}
 	return term.StatusFailure(exit.ExitCode())
 }
+
+// MinInterval is the shortest interval: reading counts takes a system call a marker.
+const MinInterval = 10 * time.Millisecond
