@@ -73,9 +73,7 @@ func (p *agentPairs) read() (*Latencies, error) {
 	if err != nil {
 		return nil, err
 	}
-	lost, err := p.fold.events.LostByCPU()
-	for _, n := range lost {
-		got.Lost += n
-	}
+	lost, err := p.fold.events.Losses()
+	got.Lost = source.Total(lost)
 	return &got, err
 }

@@ -133,10 +133,8 @@ func (k *kernelEvents) Points() (all []*event.Point) {
 	return all
 }
 
-func (k *kernelEvents) LostByCPU() ([]uint64, error) { return k.kernel.LostByCPU() }
-
 func (k *kernelEvents) Losses() ([]source.Loss, error) {
-	n, err := k.LostByCPU()
+	n, err := k.kernel.LostByCPU()
 	return fullBuffers("kernel", n), err
 }
 

@@ -18,7 +18,6 @@ var _ source.Stopper = (*Tracer)(nil)
 type events interface {
 	engine
 	source.Stopper
-	LostByCPU() ([]uint64, error)
 	Stream() (name string, reasons []string)
 	Filtered() (uint64, error)
 }
@@ -88,12 +87,9 @@ func (t *Tracer) Filtered() (uint64, error) { return t.engine.Filtered() }
 
 // Lost returns how many events found the buffer full so far. Together with the events
 // returned, and Filtered, it is every hit: after Stop, exactly.
-func (t *Tracer) Lost() (sum uint64, err error) {
-	byCPU, err := t.engine.LostByCPU()
-	for _, n := range byCPU {
-		sum += n
-	}
-	return sum, err
+func (t *Tracer) Lost() (uint64, error) {
+	lost, err := t.engine.Losses()
+	return source.Total(lost), err
 }
 
 // Losses returns the numbers of events lost so far, by CPU and reason. Their total is that of Lost.
@@ -124,9 +120,6 @@ func (t *Tracer) Problems() []error {
 	}
 	return nil
 }
-
-// LostByCPU returns what Lost is the sum of, indexed by CPU. It is nil after Close.
-func (t *Tracer) LostByCPU() ([]uint64, error) { return t.engine.LostByCPU() }
 
 // Ended returns a channel that is closed when the last process of the target has ended. It is nil,
 // on which nothing ever comes, unless Target.Follow or Options.Later makes the Tracer look.
