@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -53,7 +55,8 @@ func TestTrace(t *testing.T) {
 			must(t, tr.Stop())
 			events, last := 0, -1
 			for {
-				e, err := tr.Next(context.Background())
+				var e event.Event
+				err := tr.Read(context.Background(), &e)
 				if errors.Is(err, io.EOF) {
 					break
 				}
@@ -65,8 +68,9 @@ func TestTrace(t *testing.T) {
 				last = n
 				events++
 			}
-			lost, err := tr.Lost()
+			losses, err := tr.Losses()
 			must(t, err)
+			lost := source.Total(losses)
 			filtered, err := tr.Filtered()
 			must(t, err)
 			want := 50000
@@ -115,8 +119,9 @@ func TestBatches(t *testing.T) {
 		p.ask(fmt.Sprint("mark ", hits))
 		must(t, tr.Stop())
 		must(t, <-done)
-		lost, err := tr.Lost()
+		losses, err := tr.Losses()
 		must(t, err)
+		lost := source.Total(losses)
 		filtered, err := tr.Filtered()
 		must(t, err)
 		if len(seen)+int(lost)+int(filtered) != hits || filtered != 1000 {
@@ -150,7 +155,8 @@ func TestTraceOfTheDead(t *testing.T) {
 		must(t, tr.Stop())
 		events := 0
 		for {
-			e, err := tr.Next(context.Background())
+			var e event.Event
+			err := tr.Read(context.Background(), &e)
 			if errors.Is(err, io.EOF) {
 				break
 			}

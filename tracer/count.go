@@ -4,7 +4,10 @@ import "errors"
 
 // Counter counts the hits of markers in the kernel. Its methods may be called from several
 // goroutines.
-type Counter struct{ engine counts }
+type Counter struct {
+	Attachment
+	engine counts
+}
 
 // counts is what an engine does for a Counter.
 type counts interface {
@@ -13,13 +16,6 @@ type counts interface {
 	markers() []*Marker
 	// read fills in the hits of each marker, indexed as markers.
 	read([]MarkerCount) error
-}
-
-// engine is what all engines have.
-type engine interface {
-	ended() <-chan struct{}
-	skipped() []*SiteError
-	Close() error
 }
 
 // Count attaches to the markers and counts from then on. t is PID or PIDs, which limits it to
@@ -50,7 +46,7 @@ func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Counter{engine}, nil
+	return &Counter{Attachment{engine}, engine}, nil
 }
 
 // Read returns the hits since attaching, one for each marker in the order given to Count, and
@@ -68,19 +64,6 @@ func (c *Counter) Read() ([]MarkerCount, error) {
 	}
 	return out, nil
 }
-
-// Ended returns a channel that is closed when the last process of the target has ended. It is nil,
-// on which nothing ever comes, unless Target.Follow or Options.Later makes the Counter look.
-func (c *Counter) Ended() <-chan struct{} { return c.engine.ended() }
-
-// Skipped returns the sites that are left out, because a probe there would do harm or the kernel refuses it;
-// what is attached is the rest. With Options.Later they may become more. When nothing would be left
-// Count returns an error instead.
-func (c *Counter) Skipped() []*SiteError { return c.engine.skipped() }
-
-// Close detaches and returns when no probe is left and the reference counters are lowered.
-// Further calls do nothing.
-func (c *Counter) Close() error { return c.engine.Close() }
 
 // checkAttach reports whether t can be attached to at all.
 func (t Target) checkAttach(markers []*Marker, o *Options) error {

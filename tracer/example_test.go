@@ -45,8 +45,8 @@ func Example() {
 			}
 			fmt.Println()
 		}
-		lost, err := events.Lost()
-		fmt.Println(lost, "events were lost")
+		lost, err := events.Losses()
+		fmt.Println(source.Total(lost), "events were lost")
 		return err
 	}
 

@@ -9,7 +9,7 @@ func TraceKernel(patterns []string, o *Options) (*Tracer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tracer{engine}, nil
+	return &Tracer{Attachment{engine}, engine}, nil
 }
 
 // KernelTracepoints returns the names, GROUP:NAME, of the tracepoints that match a pattern. It

@@ -25,10 +25,6 @@ type KeyCount struct {
 	Count uint64
 }
 
-// KeyText is how many bytes of a string a Key has. Strings are told apart by them and by
-// their whole length.
-const KeyText = source.KeyText
-
 var _ = [1]struct{}{}[source.KeyText-bpf.KeyText] // the kernel and this process cut texts alike
 
 // builtin is what every hit has, as fields.

@@ -34,7 +34,10 @@ type LatencyOptions struct {
 
 // Pairs measures the time between hits of markers, in the kernel. Its methods may be called
 // from several goroutines.
-type Pairs struct{ engine pairs }
+type Pairs struct {
+	Attachment
+	engine pairs
+}
 
 // pairs is what an engine does for Pairs.
 type pairs interface {
@@ -108,7 +111,7 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Pairs{engine}, nil
+	return &Pairs{Attachment{engine}, engine}, nil
 }
 
 const defaultMaxOpen = 64 << 10
@@ -172,14 +175,3 @@ func (p *Pairs) Markers() (begin, end []*Marker) { return p.engine.markers() }
 // Read returns what was measured since attaching, by one system call. The result belongs to
 // the caller. After Close it returns os.ErrClosed.
 func (p *Pairs) Read() (*Latencies, error) { return p.engine.read() }
-
-// Ended returns a channel that is closed when the last process of the target has ended. It is nil,
-// on which nothing ever comes, unless Target.Follow or LatencyOptions.Later makes Pairs look.
-func (p *Pairs) Ended() <-chan struct{} { return p.engine.ended() }
-
-// Skipped is Counter.Skipped.
-func (p *Pairs) Skipped() []*SiteError { return p.engine.skipped() }
-
-// Close detaches and returns when no probe is left and the reference counters are lowered.
-// Further calls do nothing.
-func (p *Pairs) Close() error { return p.engine.Close() }

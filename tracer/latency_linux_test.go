@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/gobuild"
 )
 
@@ -216,7 +217,7 @@ func TestGoRequests(t *testing.T) {
 
 			wantPaths := map[string]uint64{}
 			for path, n := range want.Paths {
-				wantPaths[fmt.Sprintf("%q/%d", path[:min(len(path), KeyText)], len(path))] = n
+				wantPaths[fmt.Sprintf("%q/%d", path[:min(len(path), source.KeyText)], len(path))] = n
 			}
 			got, _ := keyed(t, byPath, "begin")
 			if diff := cmp.Diff(wantPaths, got); diff != "" {

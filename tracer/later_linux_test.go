@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/peer"
 )
@@ -78,7 +79,7 @@ func TestLaterKeys(t *testing.T) {
 				constructor = 1
 			}
 			none := "error: " + errNone.Error() + ` "load"/4`
-			long := fmt.Sprintf("%q", "a name that is longer than what a key can keep of a text, which is 64 bytes"[:KeyText-1])
+			long := fmt.Sprintf("%q", "a name that is longer than what a key can keep of a text, which is 64 bytes"[:source.KeyText-1])
 			for name, want := range map[string]map[string]uint64{
 				"hit":   {none: 5 + 2*constructor},
 				"begin": {none: 90 + constructor},

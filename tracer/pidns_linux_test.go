@@ -62,7 +62,7 @@ func traceNested(t *testing.T, path string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	seen := map[int]int{}
 	next := func() {
-		e, err := tr.Next(t.Context())
+		e, err := next(t.Context(), tr)
 		if err != nil {
 			t.Fatal(err)
 		}

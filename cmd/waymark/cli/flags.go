@@ -60,7 +60,7 @@ func (f *watchFlags) check() error {
 	if f.duration < 0 {
 		return usage("such as -d 10s", "-d %v is not a duration to wait for", f.duration)
 	}
-	if err := tracer.CheckWhere(f.where); err != nil {
+	if _, err := tracer.CheckWhere(f.where, nil); err != nil {
 		text, hint := explain(err)
 		return usage(hint, "%s", text)
 	}

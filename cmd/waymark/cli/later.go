@@ -64,7 +64,7 @@ func (s *session) withFields(sel *selection, markers []*tracer.Marker) ([]*trace
 	var having, lacking []*tracer.Marker
 	for _, m := range markers {
 		switch {
-		case len(tracer.MissingWhere(m, sel.where)) == 0:
+		case len(missingFields(m, sel.where)) == 0:
 			having = append(having, m)
 		case sel.names(m):
 			lacking = append(lacking, m)
@@ -84,7 +84,7 @@ func (s *session) withFields(sel *selection, markers []*tracer.Marker) ([]*trace
 func lacksFields(sel *selection, lacking []*tracer.Marker) error {
 	var each []string
 	for _, m := range lacking[:min(len(lacking), maxProblems)] {
-		each = append(each, label(m.FullName())+" has no field "+list(labels(tracer.MissingWhere(m, sel.where))))
+		each = append(each, label(m.FullName())+" has no field "+list(labels(missingFields(m, sel.where))))
 	}
 	text := strings.Join(each, ", ")
 	if more := len(lacking) - len(each); more > 0 {
@@ -104,7 +104,13 @@ func labels(names []string) []string {
 
 // hasFields reports whether a marker has what --where names, or was named without wildcards, so that it must.
 func (s *selection) hasFields(m *tracer.Marker) bool {
-	return len(tracer.MissingWhere(m, s.where)) == 0 || s.names(m)
+	return len(missingFields(m, s.where)) == 0 || s.names(m)
+}
+
+// missingFields returns the names in a condition that a marker has no field for.
+func missingFields(m *tracer.Marker, where string) []string {
+	missing, _ := tracer.CheckWhere(where, m) // flags have checked it
+	return missing
 }
 
 // names reports whether a pattern without wildcards matches a marker.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -84,8 +85,8 @@ func (s *session) follow(events *tracer.Tracer, view traceView, limit uint64, en
 		err = e
 	}
 	sum.problems = events.Problems()
-	lost, e := events.Lost()
-	if sum.lost, sum.unread = lost, e != nil; err == nil {
+	losses, e := events.Losses()
+	if sum.lost, sum.unread = source.Total(losses), e != nil; err == nil {
 		err = e
 	}
 	return sum, err
