@@ -20,25 +20,25 @@ type counts interface {
 
 // Count attaches to the markers and counts from then on. t is PID or PIDs, which limits it to
 // these processes, or a Path: every process that maps the file, now and later. The markers come
-// from Find for the same target. With Options.Later there need not be any yet.
+// from Find for the same target. With Later there need not be any yet.
 //
 // A hit costs the target a uprobe, about half a microsecond, and the counter no system call.
-// With Options.By it costs a tenth of a microsecond more, and more with strings: keys are made
+// With CountOptions.By it costs a tenth of a microsecond more, and more with strings: keys are made
 // and counted in the kernel, too.
 //
 // Until Close the kernel keeps the reference counters raised. When this process ends in any
 // other way they are lowered right after.
-func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
-	if err := t.checkAttach(markers, o); err != nil {
+func Count(t Target, markers []*Marker, o *CountOptions) (*Counter, error) {
+	d := o.options()
+	if err := t.checkAttach(markers, d.Later); err != nil {
 		return nil, err
 	}
-	d := o.orDefault()
 	markers, err := d.fields(markers, true)
 	if err != nil {
 		return nil, err
 	}
 	if len(markers) > 0 { // of those that are to come nobody knows
-		if err := checkKey(markers, d.By); err != nil {
+		if err := checkKey(markers, d.by); err != nil {
 			return nil, err
 		}
 	}
@@ -50,8 +50,8 @@ func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
 }
 
 // Read returns the hits since attaching, one for each marker in the order given to Count, and
-// behind them those of Options.Later in the order in which they appeared.
-// Every hit is counted exactly once. With Options.By it takes a system call for each few
+// behind them those of Later in the order in which they appeared.
+// Every hit is counted exactly once. With CountOptions.By it takes a system call for each few
 // thousand keys, else one for each marker. After Close it returns os.ErrClosed.
 func (c *Counter) Read() ([]MarkerCount, error) {
 	markers := c.engine.markers()
@@ -66,14 +66,14 @@ func (c *Counter) Read() ([]MarkerCount, error) {
 }
 
 // checkAttach reports whether t can be attached to at all.
-func (t Target) checkAttach(markers []*Marker, o *Options) error {
+func (t Target) checkAttach(markers []*Marker, later *Later) error {
 	if err := t.check(); err != nil {
 		return err
 	}
 	if len(t.Command) > 0 {
 		return errors.New("target is a command: Start it and attach to its PID")
 	}
-	if len(markers) == 0 && (o == nil || o.Later == nil || len(t.pids()) == 0) {
+	if len(markers) == 0 && (later == nil || len(t.pids()) == 0) {
 		return errors.New("attaching: no markers are selected")
 	}
 	return nil

@@ -37,11 +37,11 @@ func fullBuffers(stream string, byCPU []uint64) (lost []source.Loss) {
 
 // Trace attaches to the markers and collects their events from then on. Targets and costs
 // are those of Count, with some hundred nanoseconds more per event.
-func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
-	if err := t.checkAttach(markers, o); err != nil {
+func Trace(t Target, markers []*Marker, o *TraceOptions) (*Tracer, error) {
+	d := o.options()
+	if err := t.checkAttach(markers, d.Later); err != nil {
 		return nil, err
 	}
-	d := o.orDefault()
 	markers, err := d.fields(markers, true)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (t *Tracer) Buffer() int64 {
 	return 0
 }
 
-// Filtered returns how many hits so far Options.Where does not hold of.
+// Filtered returns the number of hits so far that Attach.Where rejected.
 func (t *Tracer) Filtered() (uint64, error) { return t.engine.Filtered() }
 
 // Losses returns the numbers of events lost so far, by CPU and reason. Together with the events
@@ -99,7 +99,7 @@ func (t *Tracer) Rings() ring.Batcher {
 }
 
 // Problems returns the reasons why agents cannot record some markers and all their events are lost.
-// For example, Options.Where does not fit the types of a marker's fields, which are known only at
+// For example, Attach.Where does not fit the types of a marker's fields, which are known only at
 // its first hit. The kernel engine has no problems, because it refuses to attach. After Close there
 // are none either.
 func (t *Tracer) Problems() []error {

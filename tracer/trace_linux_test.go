@@ -117,7 +117,7 @@ func TestTraceLost(t *testing.T) {
 	const n = 200_000
 	p := startTick(t, tick(t), n)
 	target := Target{PID: p.PID()}
-	tr, err := Trace(target, mustFind(t, target, "args"), &Options{BufferSize: 64 << 10})
+	tr, err := Trace(target, mustFind(t, target, "args"), &TraceOptions{Attach: Attach{BufferSize: 64 << 10}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ type latencyRun struct {
 func (l *latencyRun) attach(s *session) (_ attached, err error) {
 	begin, end := l.patterns[:1], l.patterns[1:]
 	by, endBy, _ := strings.Cut(l.o.by, "=")
-	o := &tracer.LatencyOptions{By: by, EndBy: endBy, Where: l.o.where}
+	o := &tracer.LatencyOptions{Attach: tracer.Attach{Where: l.o.where}, By: by, EndBy: endBy}
 	if s.later != nil {
 		later := *s.later
 		later.Choose = func(m *tracer.Marker) bool {

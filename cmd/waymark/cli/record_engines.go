@@ -65,10 +65,10 @@ func (s *session) sources(o *recordOptions) (all []*tracer.Tracer, err error) {
 			all = nil
 		}
 	}()
-	options := func() *tracer.Options {
-		return &tracer.Options{Where: o.where, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer)}
+	options := func() *tracer.TraceOptions {
+		return &tracer.TraceOptions{Attach: tracer.Attach{Where: o.where, Strings: o.str, BufferSize: int(o.buffer)}, MaxString: o.max}
 	}
-	add := func(t tracer.Target, markers []*tracer.Marker, options *tracer.Options) error {
+	add := func(t tracer.Target, markers []*tracer.Marker, options *tracer.TraceOptions) error {
 		events, err := tracer.Trace(t, markers, options)
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func (s *session) sources(o *recordOptions) (all []*tracer.Tracer, err error) {
 		s.beside = append(s.beside, fmt.Sprintf("%s in %s, through its agent", pointsText(s.byAgents), pidsText(s.agents.PIDs)))
 	}
 	if len(o.kernel) > 0 {
-		kernel, err := tracer.TraceKernel(o.kernel, &tracer.Options{BufferSize: int(o.buffer)})
+		kernel, err := tracer.TraceKernel(o.kernel, int(o.buffer))
 		if err != nil {
 			return all, err
 		}

@@ -125,7 +125,7 @@ func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) erro
 	var counter *tracer.Counter
 	return env.watch(ctx, &o.watchFlags, sel, watching{
 		attach: func(s *session) (_ attached, err error) {
-			how := &tracer.Options{Where: o.where, Vars: o.vars, By: o.by, MaxKeys: o.keys, Later: s.later}
+			how := &tracer.CountOptions{Attach: tracer.Attach{Where: o.where, Vars: o.vars, Later: s.later}, By: o.by, MaxKeys: o.keys}
 			if counter, err = tracer.Count(s.target, s.markers, how); err != nil {
 				return nil, err
 			}
