@@ -205,7 +205,7 @@ func look(pid int, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for err == nil {
-		_, err = tr.Next(ctx)
+		err = tr.Read(ctx, &event.Event{})
 	}
 	if ctx.Err() != nil {
 		return tr.Stop()

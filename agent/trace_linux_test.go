@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/ring"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -44,7 +46,7 @@ func TestTrace(t *testing.T) {
 			p.ask("look")
 			target, markers := found(t, p)
 			before := p.ask("look")
-			tr, err := tracer.Trace(target, markers, &tracer.Options{Where: tt.where, BufferSize: tt.buffer})
+			tr, err := tracer.Trace(target, markers, &tracer.TraceOptions{Attach: tracer.Attach{Where: tt.where, BufferSize: tt.buffer}})
 			must(t, err)
 			defer tr.Close()
 			if s := p.ask(tt.hits); !s.Armed {
@@ -53,7 +55,8 @@ func TestTrace(t *testing.T) {
 			must(t, tr.Stop())
 			events, last := 0, -1
 			for {
-				e, err := tr.Next(context.Background())
+				var e event.Event
+				err := tr.Read(context.Background(), &e)
 				if errors.Is(err, io.EOF) {
 					break
 				}
@@ -65,8 +68,9 @@ func TestTrace(t *testing.T) {
 				last = n
 				events++
 			}
-			lost, err := tr.Lost()
+			losses, err := tr.Losses()
 			must(t, err)
+			lost := source.Total(losses)
 			filtered, err := tr.Filtered()
 			must(t, err)
 			want := 50000
@@ -90,7 +94,7 @@ func TestBatches(t *testing.T) {
 		p := run(t, nil)
 		p.ask("look")
 		target, markers := found(t, p)
-		tr, err := tracer.Trace(target, markers, &tracer.Options{BufferSize: buffer, Where: "n >= 1000"})
+		tr, err := tracer.Trace(target, markers, &tracer.TraceOptions{Attach: tracer.Attach{BufferSize: buffer, Where: "n >= 1000"}})
 		must(t, err)
 		defer tr.Close()
 		seen, last, missing := map[uint64]bool{}, map[int]int64{}, map[int]uint64{}
@@ -115,8 +119,9 @@ func TestBatches(t *testing.T) {
 		p.ask(fmt.Sprint("mark ", hits))
 		must(t, tr.Stop())
 		must(t, <-done)
-		lost, err := tr.Lost()
+		losses, err := tr.Losses()
 		must(t, err)
+		lost := source.Total(losses)
 		filtered, err := tr.Filtered()
 		must(t, err)
 		if len(seen)+int(lost)+int(filtered) != hits || filtered != 1000 {
@@ -142,7 +147,7 @@ func TestTraceOfTheDead(t *testing.T) {
 		p := run(t, nil)
 		p.ask("look")
 		target, markers := found(t, p)
-		tr, err := tracer.Trace(target, markers, &tracer.Options{BufferSize: 64 << 20})
+		tr, err := tracer.Trace(target, markers, &tracer.TraceOptions{Attach: tracer.Attach{BufferSize: 64 << 20}})
 		must(t, err)
 		defer tr.Close()
 		p.Tell(how)
@@ -150,7 +155,8 @@ func TestTraceOfTheDead(t *testing.T) {
 		must(t, tr.Stop())
 		events := 0
 		for {
-			e, err := tr.Next(context.Background())
+			var e event.Event
+			err := tr.Read(context.Background(), &e)
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -176,13 +182,13 @@ func TestTraceRefuses(t *testing.T) {
 	p.ask("look")
 	target, markers := found(t, p)
 	for _, tt := range []struct {
-		o    tracer.Options
+		o    tracer.TraceOptions
 		want string
 	}{
-		{tracer.Options{Where: "nobody == 1"}, "has no field nobody"},
-		{tracer.Options{Where: "n =="}, "condition"},
-		{tracer.Options{BufferSize: 1 << 30}, "the agent's limit is 268435456"},
-		{tracer.Options{Strings: []string{"arg1"}}, "the types of these markers are known"},
+		{tracer.TraceOptions{Attach: tracer.Attach{Where: "nobody == 1"}}, "has no field nobody"},
+		{tracer.TraceOptions{Attach: tracer.Attach{Where: "n =="}}, "condition"},
+		{tracer.TraceOptions{Attach: tracer.Attach{BufferSize: 1 << 30}}, "the agent's limit is 268435456"},
+		{tracer.TraceOptions{Attach: tracer.Attach{Strings: []string{"arg1"}}}, "the types of these markers are known"},
 	} {
 		tr, err := tracer.Trace(target, markers, &tt.o)
 		if err == nil {
@@ -193,7 +199,7 @@ func TestTraceRefuses(t *testing.T) {
 		}
 	}
 	var where *tracer.WhereError
-	if _, err := tracer.Trace(target, markers, &tracer.Options{Where: "n == 1 && nobody == 1"}); !errors.As(err, &where) || where.Hint == "" {
+	if _, err := tracer.Trace(target, markers, &tracer.TraceOptions{Attach: tracer.Attach{Where: "n == 1 && nobody == 1"}}); !errors.As(err, &where) || where.Hint == "" {
 		t.Errorf("%v is no WhereError with a hint", err)
 	}
 }

@@ -25,10 +25,10 @@ type agentCounts struct {
 	sessions []*agentconn.Session
 	once     sync.Once
 
-	keys *agentKeys // nil without Options.By
+	keys *agentKeys // nil without CountOptions.By
 }
 
-func newAgentCounts(t Target, markers []*Marker, o Options) (counts, error) {
+func newAgentCounts(t Target, markers []*Marker, o options) (counts, error) {
 	if err := checkAgent(t, markers); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func newAgentCounts(t Target, markers []*Marker, o Options) (counts, error) {
 	if c.sessions, err = agentconn.StartSessions(t.pids(), markers, wire.Session{Mode: wire.Count, Where: o.Where}); err != nil {
 		return nil, err
 	}
-	if len(o.By) > 0 {
+	if len(o.by) > 0 {
 		if c.keys, err = newAgentKeys(t, markers, o); err != nil {
 			c.Close()
 			return nil, err
@@ -140,17 +140,17 @@ type agentKeys struct {
 	n      int
 }
 
-func newAgentKeys(t Target, markers []*Marker, o Options) (*agentKeys, error) {
-	if slices.Contains(o.By, "tid") {
+func newAgentKeys(t Target, markers []*Marker, o options) (*agentKeys, error) {
+	if slices.Contains(o.by, "tid") {
 		return nil, fmt.Errorf("counting by thread: %w", ErrNotByAgent)
 	}
 	events, err := newAgentEvents(t, markers, o)
 	if err != nil {
 		return nil, err
 	}
-	k := &agentKeys{by: o.By, limit: o.MaxKeys, all: markers, points: map[*event.Point]int{}, known: map[string]int{}, seen: make([][]KeyCount, len(markers))}
+	k := &agentKeys{by: o.by, limit: o.maxKeys, all: markers, points: map[*event.Point]int{}, known: map[string]int{}, seen: make([][]KeyCount, len(markers))}
 	for _, m := range markers {
-		k.fields = append(k.fields, keyFields(m, o.By))
+		k.fields = append(k.fields, keyFields(m, o.by))
 	}
 	k.fold = newAgentFold(events, k.add)
 	return k, nil

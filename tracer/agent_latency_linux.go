@@ -18,14 +18,14 @@ type agentPairs struct {
 	took       Histogram
 }
 
-func newAgentPairs(t Target, begin, end []*Marker, o *LatencyOptions, d Options) (*agentPairs, error) {
+func newAgentPairs(t Target, begin, end []*Marker, o *LatencyOptions, d options) (*agentPairs, error) {
 	markers := slices.Concat(begin, end)
 	if err := checkAgent(t, markers); err != nil {
 		return nil, err
 	}
 	p := &agentPairs{begin: begin, end: end, joined: o.pairing(markers)}
 	p.pairs = source.NewPairs(source.PairOptions{
-		Begins: among(begin), Ends: among(end), By: p.joined.begin, EndBy: p.joined.end, MaxOpen: d.MaxKeys,
+		Begins: among(begin), Ends: among(end), By: p.joined.begin, EndBy: p.joined.end, MaxOpen: d.maxKeys,
 	})
 	switch {
 	case o.Where != "":
@@ -73,9 +73,7 @@ func (p *agentPairs) read() (*Latencies, error) {
 	if err != nil {
 		return nil, err
 	}
-	lost, err := p.fold.events.LostByCPU()
-	for _, n := range lost {
-		got.Lost += n
-	}
+	lost, err := p.fold.events.Losses()
+	got.Lost = source.Total(lost)
 	return &got, err
 }

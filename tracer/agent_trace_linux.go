@@ -14,7 +14,7 @@ func (agentTracer) ended() <-chan struct{} { return nil }
 // skipped are none: a program arms its own markers.
 func (agentTracer) skipped() []*SiteError { return nil }
 
-func newAgentEvents(t Target, markers []*Marker, o Options) (*agentconn.Events, error) {
+func newAgentEvents(t Target, markers []*Marker, o options) (*agentconn.Events, error) {
 	if err := checkAgent(t, markers); err != nil {
 		return nil, err
 	}
@@ -22,5 +22,5 @@ func newAgentEvents(t Target, markers []*Marker, o Options) (*agentconn.Events, 
 	if o.usual {
 		size = 0 // as much, or what there is room for
 	}
-	return agentconn.Record(t.pids(), markers, wire.Session{Mode: wire.Discard, Size: size, Where: o.Where, MaxString: o.MaxString})
+	return agentconn.Record(t.pids(), markers, wire.Session{Mode: wire.Discard, Size: size, Where: o.Where, MaxString: o.maxString})
 }

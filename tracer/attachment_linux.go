@@ -29,7 +29,7 @@ type kernel interface {
 // attachment keeps a collector attached to a target, and to what appears in it later.
 type attachment struct {
 	collector collector
-	options   Options
+	options   options
 	watcher   *watcher
 	held      kernel // nil before the first sites
 
@@ -38,7 +38,7 @@ type attachment struct {
 }
 
 // attach attaches to markers, which are those of t.
-func (a *attachment) attach(t Target, markers []*Marker, o Options, c collector) (err error) {
+func (a *attachment) attach(t Target, markers []*Marker, o options, c collector) (err error) {
 	a.collector, a.options = c, o
 	if a.watcher, err = newWatcher(t, markers, o.Later); err != nil {
 		return err

@@ -7,11 +7,11 @@ import (
 	"github.com/waymark-trace/waymark/internal/bpf"
 )
 
-func newCounts(t Target, markers []*Marker, o Options) (counts, error) {
+func newCounts(t Target, markers []*Marker, o options) (counts, error) {
 	if t.Engine == EngineAgent {
 		return newAgentCounts(t, markers, o)
 	}
-	if len(o.By) > 0 {
+	if len(o.by) > 0 {
 		return newKeys(t, markers, o)
 	}
 	k := &kernelCounts{}

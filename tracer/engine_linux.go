@@ -30,7 +30,7 @@ type kernelEvents struct {
 
 func guardMain() { bpf.ServeGuard() }
 
-func newEvents(t Target, markers []*Marker, o Options) (events, error) {
+func newEvents(t Target, markers []*Marker, o options) (events, error) {
 	if t.Engine == EngineAgent {
 		a, err := newAgentEvents(t, markers, o)
 		return agentTracer{a}, err
@@ -88,7 +88,7 @@ func (k *kernelEvents) Read(ctx context.Context, e *event.Event) error {
 		Comm:      k.comm(r.Comm),
 		Goroutine: int64(r.Goroutine),
 		Point:     &p.marker.Point,
-		Values:    p.values(r, e.Values, k.reading(k.options.MaxString)),
+		Values:    p.values(r, e.Values, k.reading(k.options.maxString)),
 	}
 	return nil
 }
@@ -133,10 +133,8 @@ func (k *kernelEvents) Points() (all []*event.Point) {
 	return all
 }
 
-func (k *kernelEvents) LostByCPU() ([]uint64, error) { return k.kernel.LostByCPU() }
-
 func (k *kernelEvents) Losses() ([]source.Loss, error) {
-	n, err := k.LostByCPU()
+	n, err := k.kernel.LostByCPU()
 	return fullBuffers("kernel", n), err
 }
 

@@ -15,15 +15,15 @@ func chooseEngine(Target) Engine { return EngineKernel }
 
 func find(context.Context, Target) ([]*Marker, error) { return nil, model.ErrPlatform }
 
-func newCounts(Target, []*Marker, Options) (counts, error) { return nil, model.ErrPlatform }
+func newCounts(Target, []*Marker, options) (counts, error) { return nil, model.ErrPlatform }
 
-func newPairs(Target, []*Marker, []*Marker, *LatencyOptions, Options) (pairs, error) {
+func newPairs(Target, []*Marker, []*Marker, *LatencyOptions, options) (pairs, error) {
 	return nil, model.ErrPlatform
 }
 
-func newEvents(Target, []*Marker, Options) (events, error) { return nil, model.ErrPlatform }
+func newEvents(Target, []*Marker, options) (events, error) { return nil, model.ErrPlatform }
 
-func newKernelTracepoints([]string, Options) (events, error) { return nil, model.ErrPlatform }
+func newKernelTracepoints([]string, options) (events, error) { return nil, model.ErrPlatform }
 
 func kernelTracepointNames(string) ([]string, error) { return nil, model.ErrPlatform }
 

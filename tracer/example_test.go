@@ -27,7 +27,7 @@ func Example() {
 		if markers, err = tracer.Select(markers, patterns); err != nil {
 			return err
 		}
-		events, err := tracer.Trace(target, markers, &tracer.Options{Where: `path ~ "/api/*"`})
+		events, err := tracer.Trace(target, markers, &tracer.TraceOptions{Attach: tracer.Attach{Where: `path ~ "/api/*"`}})
 		if err != nil {
 			return err
 		}
@@ -45,8 +45,8 @@ func Example() {
 			}
 			fmt.Println()
 		}
-		lost, err := events.Lost()
-		fmt.Println(lost, "events were lost")
+		lost, err := events.Losses()
+		fmt.Println(source.Total(lost), "events were lost")
 		return err
 	}
 
@@ -106,7 +106,7 @@ func ExampleCount() {
 	if markers, err = tracer.Select(markers, []string{"http:request_end"}); err != nil {
 		log.Fatal(err)
 	}
-	counter, err := tracer.Count(target, markers, &tracer.Options{By: []string{"status"}})
+	counter, err := tracer.Count(target, markers, &tracer.CountOptions{By: []string{"status"}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestExecByThread(t *testing.T) {
 	for name, follow := range map[string]bool{"one": false, "followed": true} {
 		t.Run(name, func(t *testing.T) {
 			p := startProgram(t, program, path, "25", "run")
-			c, err := Count(Target{PID: p.PID(), Follow: follow}, nil, &Options{Later: later(t, true)})
+			c, err := Count(Target{PID: p.PID(), Follow: follow}, nil, &CountOptions{Attach: Attach{Later: later(t, true)}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -125,7 +125,7 @@ func TestFollowExec(t *testing.T) {
 	p := startProgram(t, sh, "-c", fmt.Sprintf(
 		"echo ready; read x; %[1]s 20 run; (%[1]s 30 run) & %[1]s 40 run; wait; echo $?; read x; exec %[1]s 50 run", path))
 	target := Target{PID: p.PID(), Follow: true}
-	c, err := Count(target, nil, &Options{Later: later(t, true)})
+	c, err := Count(target, nil, &CountOptions{Attach: Attach{Later: later(t, true)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestDlopen(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := startProgram(t, load, test.library(t, "plugin.c"), "1000")
 			attached := make(chan []*Marker, 1)
-			o := &Options{Later: later(t, test.pause)}
+			o := &TraceOptions{Attach: Attach{Later: later(t, test.pause)}}
 			o.Later.Report = func(markers []*Marker, err error) {
 				if err != nil {
 					t.Error(err)
@@ -209,7 +209,7 @@ func TestCommandLibraries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Count(Target{PID: cmd.PID()}, nil, &Options{Later: later(t, true)})
+	c, err := Count(Target{PID: cmd.PID()}, nil, &CountOptions{Attach: Attach{Later: later(t, true)}})
 	if err != nil {
 		t.Fatal(err)
 	}

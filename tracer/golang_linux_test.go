@@ -128,7 +128,7 @@ func TestTraceTexts(t *testing.T) {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			p := startTick(t, path, 0)
 			target := Target{PID: p.PID()}
-			tr, err := Trace(target, mustFind(t, target), &Options{MaxString: limit})
+			tr, err := Trace(target, mustFind(t, target), &TraceOptions{MaxString: limit})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -78,15 +78,15 @@ func TestGuardKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := make(chan error)
+	came := make(chan error)
 	go func() {
-		_, err := tr.Next(ctx)
-		next <- err
+		_, err := next(ctx, tr)
+		came <- err
 	}()
 	time.Sleep(50 * time.Millisecond) // Next waits
 	kill()
-	ended("Next", <-next)
-	_, err = tr.Next(ctx)
+	ended("Next", <-came)
+	_, err = next(ctx, tr)
 	ended("Next once more", err)
 	ended("Close", tr.Close())
 	if guard := guardOf(t); guard != 0 {

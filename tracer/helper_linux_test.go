@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/talk"
@@ -157,6 +158,21 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	t.Errorf("%s: not after two minutes", what)
 }
 
+// next returns the next event, which belongs to the caller.
+func next(ctx context.Context, tr *Tracer) (*event.Event, error) {
+	var e event.Event
+	if err := tr.Read(ctx, &e); err != nil {
+		return nil, err
+	}
+	return e.Clone(), nil
+}
+
+// lost returns the number of lost events.
+func lost(tr *Tracer) (uint64, error) {
+	lost, err := tr.Losses()
+	return source.Total(lost), err
+}
+
 // drain returns every event up to io.EOF.
 func drain(t testing.TB, tr *Tracer) []*event.Event {
 	t.Helper()
@@ -164,9 +180,9 @@ func drain(t testing.TB, tr *Tracer) []*event.Event {
 	defer cancel()
 	var all []*event.Event
 	for {
-		e, err := tr.Next(ctx)
+		e, err := next(ctx, tr)
 		if err == io.EOF {
-			if _, err := tr.Next(ctx); err != io.EOF {
+			if _, err := next(ctx, tr); err != io.EOF {
 				t.Errorf("Next after io.EOF: %v, want the same again", err)
 			}
 			return all

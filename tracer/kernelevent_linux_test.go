@@ -186,8 +186,8 @@ func TestKernelEventFtrace(t *testing.T) {
 	}
 	run(t, path, "3", "run")
 	err := kernelevent.Delete(e.Group, e.Name)
-	if !errors.Is(err, ErrBusy) {
-		t.Errorf("deleting an event that is on: %v, want ErrBusy", err)
+	if !errors.Is(err, kernelevent.ErrBusy) {
+		t.Errorf("deleting an event that is on: %v, want kernelevent.ErrBusy", err)
 	}
 	if err := os.WriteFile(enable, []byte("0"), 0); err != nil {
 		t.Fatal(err)
@@ -298,8 +298,8 @@ func TestKernelEventRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := kernelevent.Define(mustFind(t, Target{Path: odd}))
-	if !errors.Is(err, ErrPath) {
-		t.Errorf("a path with a blank: %v, want ErrPath", err)
+	if !errors.Is(err, kernelevent.ErrPath) {
+		t.Errorf("a path with a blank: %v, want kernelevent.ErrPath", err)
 	}
 	t.Log(err)
 	link := filepath.Join(filepath.Dir(path), "link")

@@ -3,13 +3,14 @@ package tracer
 // TraceKernel attaches to the kernel's tracepoints that match patterns, such as sched:sched_switch
 // or sched:*, in all processes. It needs Linux, tracefs and the privilege to trace all processes.
 // The points of its events are named kernel:GROUP:NAME and have the fields of the kernel's format
-// files. The events use the same clock as those of markers. The only option in use is BufferSize.
-func TraceKernel(patterns []string, o *Options) (*Tracer, error) {
-	engine, err := newKernelTracepoints(patterns, o.orDefault())
+// files. The events use the same clock as those of markers. bufferSize is that of
+// Attach.
+func TraceKernel(patterns []string, bufferSize int) (*Tracer, error) {
+	engine, err := newKernelTracepoints(patterns, Attach{BufferSize: bufferSize}.options())
 	if err != nil {
 		return nil, err
 	}
-	return &Tracer{engine}, nil
+	return &Tracer{Attachment{engine}, engine}, nil
 }
 
 // KernelTracepoints returns the names, GROUP:NAME, of the tracepoints that match a pattern. It

@@ -25,7 +25,7 @@ type tracepoints struct {
 	decoder
 }
 
-func newKernelTracepoints(patterns []string, o Options) (events, error) {
+func newKernelTracepoints(patterns []string, o options) (events, error) {
 	t := &tracepoints{}
 	seen := map[string]bool{}
 	var points []bpf.Tracepoint

@@ -15,7 +15,7 @@ import (
 // Key is what hits have in common that are counted together. A Counter returns the same *Key
 // for the same hits every time, so that it can be a key of a map.
 type Key struct {
-	// Values are one for each of Options.By. One that has none says why in Err.
+	// Values are one for each of CountOptions.By. One that has none says why in Err.
 	Values []event.Value
 }
 
@@ -24,10 +24,6 @@ type KeyCount struct {
 	Key   *Key
 	Count uint64
 }
-
-// KeyText is how many bytes of a string a Key has. Strings are told apart by them and by
-// their whole length.
-const KeyText = source.KeyText
 
 var _ = [1]struct{}{}[source.KeyText-bpf.KeyText] // the kernel and this process cut texts alike
 
@@ -56,7 +52,7 @@ func fieldIndex(m *Marker, name string) int {
 	return slices.IndexFunc(m.Args, func(a Argument) bool { return at > 0 && a.Operand == at })
 }
 
-// keyField returns what a name in Options.By means for a marker.
+// keyField returns what a name in CountOptions.By means for a marker.
 func keyField(m *Marker, name string) (event.Field, bool) {
 	if b, ok := builtin[name]; ok {
 		return b.Field, true
@@ -67,7 +63,7 @@ func keyField(m *Marker, name string) (event.Field, bool) {
 	return event.Field{Name: name}, false
 }
 
-// keyFields returns the fields of a marker named by Options.By.
+// keyFields returns the fields of a marker named by CountOptions.By.
 func keyFields(m *Marker, by []string) []event.Field {
 	fields := make([]event.Field, len(by))
 	for i, name := range by {
@@ -76,7 +72,7 @@ func keyFields(m *Marker, by []string) []event.Field {
 	return fields
 }
 
-// keyArgument returns the source of the field with a name in Options.By.
+// keyArgument returns the source of the field with a name in CountOptions.By.
 func keyArgument(m *Marker, name string) Argument {
 	if _, ok := builtin[name]; ok {
 		return Argument{}

@@ -21,7 +21,7 @@ type kernelKeys struct {
 	name   []byte          // a key of known, reused to save allocations
 }
 
-func newKeys(t Target, markers []*Marker, o Options) (counts, error) {
+func newKeys(t Target, markers []*Marker, o options) (counts, error) {
 	k := &kernelKeys{known: map[string]int{}}
 	if err := k.attach(t, markers, o, k); err != nil {
 		return nil, err
@@ -30,12 +30,12 @@ func newKeys(t Target, markers []*Marker, o Options) (counts, error) {
 }
 
 func (k *kernelKeys) open(how bpf.Options) (_ kernel, err error) {
-	k.kernel, err = bpf.NewKeyCounter(k.options.MaxKeys, how)
+	k.kernel, err = bpf.NewKeyCounter(k.options.maxKeys, how)
 	return k.kernel, err
 }
 
 func (k *kernelKeys) plan(p *plan) {
-	p.each(func(s *bpf.Site, pr *probe) { s.Key = pr.key(k.options.By) })
+	p.each(func(s *bpf.Site, pr *probe) { s.Key = pr.key(k.options.by) })
 }
 
 func (k *kernelKeys) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
@@ -47,7 +47,7 @@ func (k *kernelKeys) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
 	}
 	k.know(p.markers)
 	for _, m := range k.all[len(k.fields):] {
-		k.fields, k.seen = append(k.fields, keyFields(m, k.options.By)), append(k.seen, nil)
+		k.fields, k.seen = append(k.fields, keyFields(m, k.options.by)), append(k.seen, nil)
 	}
 	return refused, nil
 }
@@ -94,8 +94,8 @@ func (k *kernelKeys) read(out []MarkerCount) error {
 }
 
 func (k *kernelKeys) decode(raw bpf.RawKey, marker int) *Key {
-	key := &Key{Values: make([]event.Value, len(k.options.By))}
-	for i, name := range k.options.By {
+	key := &Key{Values: make([]event.Value, len(k.options.by))}
+	for i, name := range k.options.by {
 		key.Values[i] = keyValue(raw, i, name, &k.fields[marker][i], keyArgument(k.all[marker], name))
 	}
 	return key

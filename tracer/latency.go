@@ -12,6 +12,7 @@ import (
 
 // LatencyOptions are how Latency joins hits to pairs. The zero value is what most callers want.
 type LatencyOptions struct {
+	Attach
 	// By says what the begin and the end of a pair have in common, besides the process:
 	// "tid", the thread; "goroutine"; or a field of the markers, by name or as "arg1" and so
 	// on, such as the number of a request. "" is the goroutine where the number of it is
@@ -23,18 +24,16 @@ type LatencyOptions struct {
 	// are more, those that are open for the longest are forgotten: begins in no pair. The first keys,
 	// 8192 at most, have a place of their own besides: hits of those cost less, and they are not forgotten.
 	MaxOpen int
-	// Where is a condition on begins, as in Options: those of which it does not hold begin no pair,
-	// and what was open with their key is forgotten. Ends have none.
-	Where string
-	// Later attaches to what appears later, as in Options. Then there need not be any marker yet.
-	Later *Later
 	// Ends says which of Later's markers end pairs; the others begin them. nil, none does.
 	Ends func(*Marker) bool
 }
 
 // Pairs measures the time between hits of markers, in the kernel. Its methods may be called
 // from several goroutines.
-type Pairs struct{ engine pairs }
+type Pairs struct {
+	Attachment
+	engine pairs
+}
 
 // pairs is what an engine does for Pairs.
 type pairs interface {
@@ -80,10 +79,11 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 	if o == nil {
 		o = &LatencyOptions{}
 	}
-	d := (&Options{
-		MaxKeys: cmp.Or(o.MaxOpen, defaultMaxOpen), Where: o.Where, Later: o.Later,
-	}).orDefault()
-	if err := t.checkAttach(begin, &d); err != nil {
+	d := o.Attach.options()
+	if d.maxKeys = defaultMaxOpen; o.MaxOpen > 0 {
+		d.maxKeys = min(o.MaxOpen, maxMaxKeys)
+	}
+	if err := t.checkAttach(begin, d.Later); err != nil {
 		return nil, err
 	}
 	if len(end) == 0 && o.Later == nil {
@@ -99,6 +99,12 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 		end, err = model.Placed(end, true)
 	}
 	if err == nil {
+		begin, err = d.fields(begin, false)
+	}
+	if err == nil {
+		end, err = d.fields(end, false)
+	}
+	if err == nil {
 		err = o.check(begin, end)
 	}
 	if err != nil {
@@ -108,12 +114,10 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Pairs{engine}, nil
+	return &Pairs{Attachment{engine}, engine}, nil
 }
 
-const defaultMaxOpen = 64 << 10
-
-// pairing is what begin and end have in common, by the names of Options.By; "" is not known yet.
+// pairing is what begin and end have in common, by the names of LatencyOptions.By; "" is not known yet.
 type pairing struct{ begin, end string }
 
 // pairing chooses by the markers that there are first.
@@ -172,14 +176,3 @@ func (p *Pairs) Markers() (begin, end []*Marker) { return p.engine.markers() }
 // Read returns what was measured since attaching, by one system call. The result belongs to
 // the caller. After Close it returns os.ErrClosed.
 func (p *Pairs) Read() (*Latencies, error) { return p.engine.read() }
-
-// Ended returns a channel that is closed when the last process of the target has ended. It is nil,
-// on which nothing ever comes, unless Target.Follow or LatencyOptions.Later makes Pairs look.
-func (p *Pairs) Ended() <-chan struct{} { return p.engine.ended() }
-
-// Skipped is Counter.Skipped.
-func (p *Pairs) Skipped() []*SiteError { return p.engine.skipped() }
-
-// Close detaches and returns when no probe is left and the reference counters are lowered.
-// Further calls do nothing.
-func (p *Pairs) Close() error { return p.engine.Close() }

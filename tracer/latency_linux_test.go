@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/gobuild"
 )
 
@@ -186,7 +187,7 @@ func TestGoRequests(t *testing.T) {
 			target := Target{PID: p.PID()}
 			all := mustFind(t, target)
 			pairs := map[string]*Pairs{}
-			for name, o := range map[string]LatencyOptions{"req:begin req:end": {}, "job:queued job:done": {By: "id", EndBy: "job"}, "nest:in nest:out": {}, "nest:in nest:out outermost": {Where: "depth == 3"}} {
+			for name, o := range map[string]LatencyOptions{"req:begin req:end": {}, "job:queued job:done": {By: "id", EndBy: "job"}, "nest:in nest:out": {}, "nest:in nest:out outermost": {Attach: Attach{Where: "depth == 3"}}} {
 				sides := strings.Fields(name)
 				l, err := Latency(target, one(t, all, sides[0]), one(t, all, sides[1]), &o)
 				if err != nil {
@@ -198,12 +199,12 @@ func TestGoRequests(t *testing.T) {
 			if by, _ := pairs["req:begin req:end"].By(); by != "goroutine" {
 				t.Errorf("pairs of a Go program are joined by %s", by)
 			}
-			byPath, err := Count(target, one(t, all, "req:*"), &Options{By: []string{"path"}})
+			byPath, err := Count(target, one(t, all, "req:*"), &CountOptions{By: []string{"path"}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer byPath.Close()
-			byGoroutine, err := Count(target, one(t, all, "req:*"), &Options{By: []string{"goroutine", "load", "even"}})
+			byGoroutine, err := Count(target, one(t, all, "req:*"), &CountOptions{By: []string{"goroutine", "load", "even"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,7 +217,7 @@ func TestGoRequests(t *testing.T) {
 
 			wantPaths := map[string]uint64{}
 			for path, n := range want.Paths {
-				wantPaths[fmt.Sprintf("%q/%d", path[:min(len(path), KeyText)], len(path))] = n
+				wantPaths[fmt.Sprintf("%q/%d", path[:min(len(path), source.KeyText)], len(path))] = n
 			}
 			got, _ := keyed(t, byPath, "begin")
 			if diff := cmp.Diff(wantPaths, got); diff != "" {

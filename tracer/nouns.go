@@ -47,15 +47,10 @@ var (
 	ErrRedZone         = model.ErrRedZone
 	ErrTyped           = model.ErrTyped
 	ErrNoTracepoint    = model.ErrNoTracepoint
-	ErrBusy            = model.ErrBusy
 	ErrNoAgent         = model.ErrNoAgent
 	ErrNotByAgent      = model.ErrNotByAgent
-	ErrPath            = model.ErrPath
-	ErrOptimizedOut    = model.ErrOptimizedOut
 	ErrNoVariable      = model.ErrNoVariable
 	ErrNotSimple       = model.ErrNotSimple
 	ErrNoDebug         = model.ErrNoDebug
-	ErrOutline         = model.ErrOutline
 	ErrNoPlace         = model.ErrNoPlace
-	ErrPartlyPlaced    = model.ErrPartlyPlaced
 )

@@ -6,7 +6,7 @@ import (
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
-// key plans how hits of the site get their key: by the names of Options.By.
+// key plans how hits of the site get their key: by the names of CountOptions.By.
 func (p *probe) key(by []string) bpf.Key {
 	k := make(bpf.Key, len(by))
 	for i, name := range by {

@@ -14,7 +14,7 @@ import (
 )
 
 // errNotHere is of a variable of which only other places of the marker know.
-var errNotHere = fmt.Errorf("%w here", ErrOptimizedOut)
+var errNotHere = fmt.Errorf("%w here", event.OptimizedOut)
 
 // planSimple plans what events of a simple marker's site carry.
 func (p *probe) planSimple() error {

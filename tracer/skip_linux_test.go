@@ -36,7 +36,7 @@ func TestSkipsRedZone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	keys, err := Count(target, all, &Options{By: []string{"pid"}})
+	keys, err := Count(target, all, &CountOptions{By: []string{"pid"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestSkipsRedZone(t *testing.T) {
 		}
 		report(markers, err)
 	}
-	later, err := Count(l.target, nil, &Options{Later: l.later})
+	later, err := Count(l.target, nil, &CountOptions{Attach: Attach{Later: l.later}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,12 @@ import (
 	"github.com/waymark-trace/waymark/internal/ring"
 )
 
-// Tracer yields the events of markers and implements source.Source. Next and Read must not be
+// Tracer yields the events of markers and implements source.Source. Read must not be
 // called by several goroutines at once. The other methods may be called from any goroutine.
-type Tracer struct{ engine events }
+type Tracer struct {
+	Attachment
+	engine events
+}
 
 var _ source.Stopper = (*Tracer)(nil)
 
@@ -18,7 +21,6 @@ var _ source.Stopper = (*Tracer)(nil)
 type events interface {
 	engine
 	source.Stopper
-	LostByCPU() ([]uint64, error)
 	Stream() (name string, reasons []string)
 	Filtered() (uint64, error)
 }
@@ -35,11 +37,11 @@ func fullBuffers(stream string, byCPU []uint64) (lost []source.Loss) {
 
 // Trace attaches to the markers and collects their events from then on. Targets and costs
 // are those of Count, with some hundred nanoseconds more per event.
-func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
-	if err := t.checkAttach(markers, o); err != nil {
+func Trace(t Target, markers []*Marker, o *TraceOptions) (*Tracer, error) {
+	d := o.options()
+	if err := t.checkAttach(markers, d.Later); err != nil {
 		return nil, err
 	}
-	d := o.orDefault()
 	markers, err := d.fields(markers, true)
 	if err != nil {
 		return nil, err
@@ -48,22 +50,13 @@ func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tracer{engine}, nil
+	return &Tracer{Attachment{engine}, engine}, nil
 }
 
-// Next returns the next event and waits for it. It returns io.EOF after Stop when every
-// event was returned, the context's error as soon as the context is done, and os.ErrClosed
+// Read fills in the next event and waits for it. It allocates nothing: Values and their texts are
+// used again by the next Read, unless Event.Clone copies them. It returns io.EOF after Stop when
+// every event was returned, the context's error as soon as the context is done, and os.ErrClosed
 // after Close. Events come in the order in which their probes began to write them.
-func (t *Tracer) Next(ctx context.Context) (*event.Event, error) {
-	var e event.Event
-	if err := t.engine.Read(ctx, &e); err != nil {
-		return nil, err
-	}
-	return e.Clone(), nil
-}
-
-// Read is Next into an event of the caller's, and allocates nothing: its Values, and their Text,
-// are used again by the next Read. After an error the event is of no use.
 func (t *Tracer) Read(ctx context.Context, e *event.Event) error { return t.engine.Read(ctx, e) }
 
 // Points returns the points of events: those of the attached markers, with the fields that Options
@@ -83,20 +76,11 @@ func (t *Tracer) Buffer() int64 {
 	return 0
 }
 
-// Filtered returns how many hits so far Options.Where does not hold of.
+// Filtered returns the number of hits so far that Attach.Where rejected.
 func (t *Tracer) Filtered() (uint64, error) { return t.engine.Filtered() }
 
-// Lost returns how many events found the buffer full so far. Together with the events
-// returned, and Filtered, it is every hit: after Stop, exactly.
-func (t *Tracer) Lost() (sum uint64, err error) {
-	byCPU, err := t.engine.LostByCPU()
-	for _, n := range byCPU {
-		sum += n
-	}
-	return sum, err
-}
-
-// Losses returns the numbers of events lost so far, by CPU and reason. Their total is that of Lost.
+// Losses returns the numbers of events lost so far, by CPU and reason. Together with the events
+// returned, and Filtered, they are every hit: after Stop, exactly.
 func (t *Tracer) Losses() ([]source.Loss, error) { return t.engine.Losses() }
 
 // Order returns the order of events: that in which their probes began to write them. Events of a
@@ -115,7 +99,7 @@ func (t *Tracer) Rings() ring.Batcher {
 }
 
 // Problems returns the reasons why agents cannot record some markers and all their events are lost.
-// For example, Options.Where does not fit the types of a marker's fields, which are known only at
+// For example, Attach.Where does not fit the types of a marker's fields, which are known only at
 // its first hit. The kernel engine has no problems, because it refuses to attach. After Close there
 // are none either.
 func (t *Tracer) Problems() []error {
@@ -125,20 +109,6 @@ func (t *Tracer) Problems() []error {
 	return nil
 }
 
-// LostByCPU returns what Lost is the sum of, indexed by CPU. It is nil after Close.
-func (t *Tracer) LostByCPU() ([]uint64, error) { return t.engine.LostByCPU() }
-
-// Ended returns a channel that is closed when the last process of the target has ended. It is nil,
-// on which nothing ever comes, unless Target.Follow or Options.Later makes the Tracer look.
-func (t *Tracer) Ended() <-chan struct{} { return t.engine.ended() }
-
-// Skipped is Counter.Skipped.
-func (t *Tracer) Skipped() []*SiteError { return t.engine.skipped() }
-
-// Stop detaches. Events that were collected before are still returned by Next, then io.EOF.
+// Stop detaches. Events that were collected before are still returned by Read, then io.EOF.
 // Further calls do nothing.
 func (t *Tracer) Stop() error { return t.engine.Stop() }
-
-// Close detaches if Stop did not, and drops what was not read. A Next that waits returns
-// os.ErrClosed. Further calls do nothing.
-func (t *Tracer) Close() error { return t.engine.Close() }

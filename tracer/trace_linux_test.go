@@ -85,11 +85,11 @@ func traceValues(t *testing.T, path string) {
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if lost, err := tr.Lost(); lost != 0 || err != nil {
+	if lost, err := lost(tr); lost != 0 || err != nil {
 		t.Errorf("lost %d, %v", lost, err)
 	}
 	closeNow(t, tr)
-	if _, err := tr.Next(context.Background()); !errors.Is(err, os.ErrClosed) {
+	if _, err := next(context.Background(), tr); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("Next after Close: %v, want os.ErrClosed", err)
 	}
 }
@@ -117,7 +117,7 @@ func TestTraceLost(t *testing.T) {
 	const n = 200_000
 	p := startTick(t, tick(t), n)
 	target := Target{PID: p.PID()}
-	tr, err := Trace(target, mustFind(t, target, "args"), &Options{BufferSize: 64 << 10})
+	tr, err := Trace(target, mustFind(t, target, "args"), &TraceOptions{Attach: Attach{BufferSize: 64 << 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,17 +128,17 @@ func TestTraceLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	delivered := uint64(len(drain(t, tr)))
-	lost, err := tr.Lost()
+	missing, err := lost(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if delivered+lost != n || lost == 0 || delivered == 0 {
-		t.Errorf("delivered %d + lost %d = %d, want %d and some of both", delivered, lost, delivered+lost, n)
+	if delivered+missing != n || missing == 0 || delivered == 0 {
+		t.Errorf("delivered %d + lost %d = %d, want %d and some of both", delivered, missing, delivered+missing, n)
 	}
-	t.Logf("delivered %d, lost %d", delivered, lost)
+	t.Logf("delivered %d, lost %d", delivered, missing)
 	closeNow(t, tr)
-	if after, err := tr.Lost(); after != lost || err != nil {
-		t.Errorf("Lost after Close: %d, %v, want %d", after, err, lost)
+	if after, err := lost(tr); after != missing || err != nil {
+		t.Errorf("Lost after Close: %d, %v, want %d", after, err, missing)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestTraceWhileRunning(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	lost, err := tr.Lost()
+	lost, err := lost(tr)
 	if events+lost != 3*n || err != nil {
 		t.Errorf("delivered %d + lost %d = %d, %v; want %d", events, lost, events+lost, err, 3*n)
 	}
@@ -184,7 +184,7 @@ func TestTraceCancel(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		returned := make(chan error)
 		go func() {
-			_, err := tr.Next(ctx)
+			_, err := next(ctx, tr)
 			returned <- err
 		}()
 		cancel()
@@ -196,7 +196,7 @@ func TestTraceCancel(t *testing.T) {
 	p.run()
 	p.Expect("done 0")
 	for i := range 5 {
-		e, err := tr.Next(context.Background())
+		e, err := next(context.Background(), tr)
 		if err != nil || signed(t, e)[0] != int64(i) {
 			t.Fatalf("event %d: %v, %v", i, e, err)
 		}
@@ -204,7 +204,7 @@ func TestTraceCancel(t *testing.T) {
 	if err := tr.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tr.Next(context.Background()); err != io.EOF {
+	if _, err := next(context.Background(), tr); err != io.EOF {
 		t.Errorf("Next after Stop: %v, want io.EOF", err)
 	}
 }
@@ -218,7 +218,7 @@ func TestTraceCloseWakesNext(t *testing.T) {
 	}
 	returned := make(chan error)
 	go func() {
-		_, err := tr.Next(context.Background())
+		_, err := next(context.Background(), tr)
 		returned <- err
 	}()
 	closeNow(t, tr)

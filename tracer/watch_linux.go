@@ -92,8 +92,8 @@ func (w *watcher) know(key int, f *File) bool {
 }
 
 // options are how to attach.
-func (w *watcher) options(o Options) bpf.Options {
-	how := bpf.Options{Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize, OwnPIDs: o.OwnPIDs}
+func (w *watcher) options(o options) bpf.Options {
+	how := bpf.Options{Mode: forceMode, MaxString: o.maxString, BufferSize: o.BufferSize, OwnPIDs: o.ownPIDs}
 	if w != nil {
 		how.Watch = w.watch
 	}

@@ -168,7 +168,7 @@ func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) m
 	p := startTick(t, path, 0)
 	target := Target{PID: p.PID()}
 	markers := mustFind(t, target, name)
-	o := Options{}
+	var o Attach
 	if name == "texts" {
 		o.Strings = []string{"arg2", "arg4:arg5"}
 	}
@@ -210,11 +210,11 @@ func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) m
 			}
 		}
 		o.Where = where
-		tr, err := Trace(target, markers, &o)
+		tr, err := Trace(target, markers, &TraceOptions{Attach: o})
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
-		counter, err := Count(target, markers, &o)
+		counter, err := Count(target, markers, &CountOptions{Attach: o})
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
@@ -261,7 +261,7 @@ func TestWhereErrors(t *testing.T) {
 		`arg1 == "x"`:   "column 1: arg1 is a number, not a text",
 		"arg1":          "column 1: arg1, a value of kind int64, is no condition",
 	} {
-		_, err := Trace(Target{Path: path}, markers, &Options{Where: where})
+		_, err := Trace(Target{Path: path}, markers, &TraceOptions{Attach: Attach{Where: where}})
 		var e *WhereError
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", where, err, want)

@@ -2,7 +2,18 @@
 // know them, and lists and deletes such events.
 package kernelevent
 
-import "github.com/waymark-trace/waymark/tracer/internal/model"
+import (
+	"errors"
+
+	"github.com/waymark-trace/waymark/internal/tracefs"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
+)
+
+// ErrBusy reports that an event cannot be deleted because perf, ftrace or another program uses it.
+var ErrBusy = errors.New("in use")
+
+// ErrPath reports that the path of a file cannot be part of an event's definition.
+var ErrPath = tracefs.ErrPath
 
 // Event is an event of the kernel's tracefs: what perf and ftrace know markers by. It
 // belongs to nobody and stays until somebody deletes it or the machine restarts.

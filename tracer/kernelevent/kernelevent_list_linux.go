@@ -81,7 +81,7 @@ func deleteKernelEvent(group, name string) error {
 		if fs.Enabled(group, name) {
 			by = "ftrace has it enabled"
 		}
-		return fmt.Errorf("deleting %s:%s: %w: %s", group, name, model.ErrBusy, by)
+		return fmt.Errorf("deleting %s:%s: %w: %s", group, name, ErrBusy, by)
 	}
 	return tracefsError("deleting "+group+":"+name, err)
 }

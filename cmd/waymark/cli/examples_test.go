@@ -99,7 +99,7 @@ func parseExample(line string) error {
 			err = cmd.ValidateArgs(cmd.Flags().Args())
 		}
 		if f := cmd.Flags().Lookup("where"); err == nil && f != nil {
-			err = tracer.CheckWhere(f.Value.String())
+			_, err = tracer.CheckWhere(f.Value.String(), nil)
 		}
 	}
 	return err

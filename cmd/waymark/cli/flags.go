@@ -118,7 +118,7 @@ func checkDuration(d time.Duration) error {
 }
 
 func checkWhere(where string) error {
-	if err := tracer.CheckWhere(where); err != nil {
+	if _, err := tracer.CheckWhere(where, nil); err != nil {
 		text, hint := explain.Error(err)
 		return term.Usage(hint, "%s", text)
 	}

@@ -96,7 +96,7 @@ type latencyRun struct {
 func (l *latencyRun) attach(s *session.Session) (_ session.Attached, err error) {
 	begin, end := l.patterns[:1], l.patterns[1:]
 	by, endBy, _ := strings.Cut(l.o.by, "=")
-	o := &tracer.LatencyOptions{By: by, EndBy: endBy, Where: l.o.where}
+	o := &tracer.LatencyOptions{Attach: tracer.Attach{Where: l.o.where}, By: by, EndBy: endBy}
 	if s.Later != nil {
 		later := *s.Later
 		later.Choose = func(m *tracer.Marker) bool {

@@ -187,7 +187,7 @@ func (r *recorder) attach(s *session.Session) (_ session.Attached, err error) {
 		removeEmpty(r.out, r.missing)
 		return nil, explain.Directory(r.out, err)
 	}
-	how := &tracer.Options{Where: r.where, Strings: r.str, MaxString: r.max, BufferSize: int(r.buffer)}
+	how := &tracer.TraceOptions{Attach: tracer.Attach{Where: r.where, Strings: r.str, BufferSize: int(r.buffer)}, MaxString: r.max}
 	if r.tracers, err = s.Sources(how, r.kernel); err != nil {
 		r.Close()
 		return nil, err

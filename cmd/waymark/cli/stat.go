@@ -111,7 +111,7 @@ func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selec
 	return session.Run(ctx, env, sel, session.Verb{
 		Out: o.out, JSON: o.json, Limit: o.duration,
 		Attach: func(s *session.Session) (_ session.Attached, err error) {
-			how := &tracer.Options{Where: o.where, Vars: o.vars, By: o.by, MaxKeys: o.keys, Later: s.Later}
+			how := &tracer.CountOptions{Attach: tracer.Attach{Where: o.where, Vars: o.vars, Later: s.Later}, By: o.by, MaxKeys: o.keys}
 			if counter, err = tracer.Count(s.Target, s.Markers, how); err != nil {
 				return nil, err
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -133,9 +134,9 @@ func (o *traceOptions) run(ctx context.Context, env *term.Env, sel *session.Sele
 	return session.Run(ctx, env, sel, session.Verb{
 		Out: o.out, JSON: o.json, Limit: o.duration,
 		Attach: func(s *session.Session) (_ session.Attached, err error) {
-			if events, err = tracer.Trace(s.Target, s.Markers, &tracer.Options{
-				Where: o.where, Vars: o.vars, Strings: o.str, MaxString: o.max, BufferSize: int(o.buffer),
-				OwnPIDs: o.own || o.json, Later: s.Later,
+			if events, err = tracer.Trace(s.Target, s.Markers, &tracer.TraceOptions{
+				Attach:    tracer.Attach{Where: o.where, Vars: o.vars, Strings: o.str, BufferSize: int(o.buffer), Later: s.Later},
+				MaxString: o.max, OwnPIDs: o.own || o.json,
 			}); err != nil {
 				return nil, err
 			}
@@ -177,8 +178,8 @@ func follow(s *session.Session, events *tracer.Tracer, v view.TraceView, limit u
 		err = e
 	}
 	sum.Problems = events.Problems()
-	lost, e := events.Lost()
-	if sum.Lost, sum.Unread = lost, e != nil; err == nil {
+	losses, e := events.Losses()
+	if sum.Lost, sum.Unread = source.Total(losses), e != nil; err == nil {
 		err = e
 	}
 	return sum, err

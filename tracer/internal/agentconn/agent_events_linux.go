@@ -121,20 +121,6 @@ func (a *Events) fill() {
 	a.ready, a.rest = merge(events, until)
 }
 
-func (a *Events) counts() (lost []uint64, filtered uint64, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.closed {
-		return nil, 0, os.ErrClosed
-	}
-	for _, s := range a.sessions {
-		if lost, err = s.counts(lost, &filtered); err != nil {
-			return nil, 0, err
-		}
-	}
-	return lost, filtered, nil
-}
-
 func (a *Events) Problems() (all []error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -144,11 +130,6 @@ func (a *Events) Problems() (all []error) {
 		}
 	}
 	return all
-}
-
-func (a *Events) LostByCPU() ([]uint64, error) {
-	lost, _, err := a.counts()
-	return lost, err
 }
 
 func (a *Events) Losses() (all []source.Loss, err error) {
@@ -171,12 +152,26 @@ func (a *Events) Stream() (string, []string) {
 
 func (a *Events) Order() source.Order { return source.Arrival }
 
-func (a *Events) Filtered() (uint64, error) {
-	_, n, err := a.counts()
-	return n, err
+// Filtered returns the number of hits rejected by the condition.
+func (a *Events) Filtered() (sum uint64, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return 0, os.ErrClosed
+	}
+	for _, s := range a.sessions {
+		for i := range s.Rings() {
+			n, err := s.Counts(i)
+			if err != nil {
+				return 0, err
+			}
+			sum += n.Filtered
+		}
+	}
+	return sum, nil
 }
 
-// buffer returns the size of the smallest rings.
+// Buffer returns the size of the smallest rings.
 func (a *Events) Buffer() int64 {
 	size := int64(1<<63 - 1)
 	for _, s := range a.sessions {

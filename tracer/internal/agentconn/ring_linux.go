@@ -91,26 +91,6 @@ func (s *Source) points() (all []*event.Point) {
 	return all
 }
 
-// counts adds what the file says of losses, by ring, and what the condition kept out.
-func (s *Source) counts(lost []uint64, filtered *uint64) ([]uint64, error) {
-	for i := range s.Rings() {
-		n, err := s.Counts(i)
-		if err != nil {
-			return lost, err
-		}
-		*filtered += n.Filtered
-		of, err := s.LossesOf(i)
-		if err != nil {
-			return lost, err
-		}
-		for len(lost) <= i {
-			lost = append(lost, 0)
-		}
-		lost[i] += of.Total()
-	}
-	return lost, nil
-}
-
 // losses appends the numbers of lost events, by ring and reason.
 func (s *Source) losses(all []source.Loss) ([]source.Loss, error) {
 	for i := range s.Rings() {

@@ -32,14 +32,10 @@ var (
 	ErrTyped = errors.New("the types of these markers are known, and their strings are read without being asked for")
 	// ErrNoTracepoint says that the kernel has none of that name.
 	ErrNoTracepoint = tracefs.ErrNoTracepoint
-	// ErrBusy says that somebody uses what was to be deleted.
-	ErrBusy = errors.New("in use")
 	// ErrNoAgent says that a process has no agent that listens.
 	ErrNoAgent = errors.New("no agent listens in it")
 	// ErrNotByAgent is ErrNotSupported of what only the kernel's engine does.
 	ErrNotByAgent = fmt.Errorf("%w by agents", ErrNotSupported)
-	// ErrPath says that the kernel's events cannot be of a file with such a path.
-	ErrPath = tracefs.ErrPath
 )
 
 // AgentError says why an agent has refused what it was asked for. Nothing was changed then.

@@ -6,13 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/debuginfo"
 	"github.com/waymark-trace/waymark/internal/variable"
 )
-
-// ErrOptimizedOut is the reason for a variable without a location at an address.
-var ErrOptimizedOut error = event.OptimizedOut
 
 // ErrNoVariable says of a name that no variable has it where it is asked for.
 var ErrNoVariable = variable.ErrNoVariable
@@ -28,10 +24,6 @@ var ErrOutline = errors.New("its places were not asked for")
 
 // ErrNoPlace says of a simple marker that no instruction stands for it.
 var ErrNoPlace = errors.New("has no place in the code")
-
-// ErrPartlyPlaced says of a simple marker that it has places where it is traced and others where it
-// is not.
-var ErrPartlyPlaced = errors.New("is not traced at every place")
 
 var errUnknown = errors.New("nothing is known of it")
 
@@ -148,6 +140,6 @@ func (m *Marker) PartlyPlaced() error {
 		return nil
 	}
 	first := &s.Refused[0]
-	return fmt.Errorf("%s %w: hits at %d of %d are missed, at %#x because %w", m.FullName(), ErrPartlyPlaced,
+	return fmt.Errorf("%s is not traced at every place: hits at %d of %d are missed, at %#x because %w", m.FullName(),
 		len(s.Refused), len(s.Refused)+len(m.Sites), first.Address, first.Err)
 }

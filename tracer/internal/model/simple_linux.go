@@ -270,7 +270,7 @@ func noScope(p *place.Place) error {
 	if p.NoScope == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", ErrOptimizedOut, p.NoScope)
+	return fmt.Errorf("%w: %w", event.OptimizedOut, p.NoScope)
 }
 
 func simpleVariable(v variable.Variable) SimpleVariable {

@@ -12,6 +12,7 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/kernelevent"
 )
 
 // Print prints an error, one line for each of those it joins, and the hint that helps.
@@ -81,8 +82,8 @@ var hints = []struct {
 	{tracer.ErrNoVariable, "waymark list --simple -v FILE shows the variables that are in scope at each marker"},
 	{tracer.ErrNoDebug, "build it with -g and do not strip it, or keep its debugging information in a file of its own: docs/simple.md, Tracing"},
 	{tracer.ErrNoPlace, "docs/simple.md says why that is, and of the anchored form, which always has one"},
-	{tracer.ErrPath, "make a symbolic link to the file, with a name without blanks, and give that"},
-	{tracer.ErrBusy, "end perf, or write 0 to the event's enable file below /sys/kernel/tracing/events, then try again"},
+	{kernelevent.ErrPath, "make a symbolic link to the file, with a name without blanks, and give that"},
+	{kernelevent.ErrBusy, "end perf, or write 0 to the event's enable file below /sys/kernel/tracing/events, then try again"},
 
 	{path.ErrBadPattern, "* stands for any text, ? for a character, [a-z] for one of these; a [ itself is \\["},
 

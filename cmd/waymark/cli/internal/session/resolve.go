@@ -175,7 +175,7 @@ func (s *Session) withFields(sel *Selection, markers []*tracer.Marker) ([]*trace
 	var having, lacking []*tracer.Marker
 	for _, m := range markers {
 		switch {
-		case len(tracer.MissingWhere(m, sel.Where)) == 0:
+		case len(missingFields(m, sel.Where)) == 0:
 			having = append(having, m)
 		case sel.names(m):
 			lacking = append(lacking, m)
@@ -195,7 +195,7 @@ func (s *Session) withFields(sel *Selection, markers []*tracer.Marker) ([]*trace
 func lacksFields(sel *Selection, lacking []*tracer.Marker) error {
 	var each []string
 	for _, m := range lacking[:min(len(lacking), view.MaxProblems)] {
-		each = append(each, term.Label(m.FullName())+" has no field "+term.List(labels(tracer.MissingWhere(m, sel.Where))))
+		each = append(each, term.Label(m.FullName())+" has no field "+term.List(labels(missingFields(m, sel.Where))))
 	}
 	text := strings.Join(each, ", ")
 	if more := len(lacking) - len(each); more > 0 {
@@ -215,7 +215,13 @@ func labels(names []string) []string {
 
 // hasFields reports whether a marker has what --where names, or was named without wildcards, so that it must.
 func (s *Selection) hasFields(m *tracer.Marker) bool {
-	return len(tracer.MissingWhere(m, s.Where)) == 0 || s.names(m)
+	return len(missingFields(m, s.Where)) == 0 || s.names(m)
+}
+
+// missingFields returns the names in a condition that a marker has no field for.
+func missingFields(m *tracer.Marker, where string) []string {
+	missing, _ := tracer.CheckWhere(where, m) // flags have checked it
+	return missing
 }
 
 // names reports whether a pattern without wildcards matches a marker.

@@ -17,7 +17,7 @@ import (
 )
 
 // Sources attaches to the chosen markers by the engines that suit their processes, and to tracepoints of the kernel.
-func (s *Session) Sources(how *tracer.Options, tracepoints []string) (all []*tracer.Tracer, err error) {
+func (s *Session) Sources(how *tracer.TraceOptions, tracepoints []string) (all []*tracer.Tracer, err error) {
 	defer func() {
 		if err != nil {
 			for _, source := range all {
@@ -49,7 +49,7 @@ func (s *Session) Sources(how *tracer.Options, tracepoints []string) (all []*tra
 		s.beside = append(s.beside, fmt.Sprintf("%s in %s, through its agent", view.PointsText(s.byAgents), pidsText(s.agents.PIDs)))
 	}
 	if len(tracepoints) > 0 {
-		kernel, err := tracer.TraceKernel(tracepoints, &tracer.Options{BufferSize: how.BufferSize})
+		kernel, err := tracer.TraceKernel(tracepoints, how.BufferSize)
 		if err != nil {
 			return all, err
 		}
