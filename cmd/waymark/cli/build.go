@@ -4,7 +4,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/build"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/internal/link"
 )
 
 const buildLong = `Build a Go program and link its markers: go build, then waymark link.
@@ -38,4 +40,77 @@ func newBuildCommand(env *term.Env) *cobra.Command {
 			return build.Run(cmd.Context(), env, line)
 		},
 	}
+}
+
+const linkLong = `Make the markers of finished Go executables visible to every tracer.
+
+link adds standard SDT notes to an executable that go build made, with the names and types
+of fields that waymark shows. No byte of code moves; the program runs as before. Linking
+again does nothing.
+
+With --optimize, sites that can be proved to be nothing but a test of their armed word are
+rewritten: off, they read no memory and execute a jump or a NOP; arming patches them in the
+running program, one byte each (docs/patching.md). The program then looks every 100 ms
+whether a kernel tracer wants a marker. Linking without --optimize puts the code back.
+
+Simple markers are found in the sources that the program's debugging information names: in the module
+cache, in the working directory's module, or where --source says. waymark list shows where
+they are, and -v here why some have no place (docs/simple.md).
+
+The file is replaced in one step and keeps its mode; a program that runs
+keeps the file it was started from.`
+
+const linkExample = `  waymark link server                     in place
+  waymark link -o server.linked server    into another file
+  waymark link -v bin/*                   with what was found
+  waymark link --optimize -v server       and sites that read no memory`
+
+func newLinkCommand(env *term.Env) *cobra.Command {
+	var out string
+	var verbose bool
+	var options link.Options
+	cmd := &cobra.Command{
+		Use:     "link [-o OUT] FILE...",
+		Short:   "Make the markers of Go executables visible to every tracer",
+		Long:    linkLong,
+		Example: linkExample,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return term.Usage("such as waymark link ./server", "link needs a FILE")
+			}
+			if out != "" && len(args) > 1 {
+				return term.Usage("link them one by one, or in place", "-o %s has room for one FILE, not %d", out, len(args))
+			}
+			return runLink(env, args, out, options, verbose)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `OUT` instead of in place")
+	cmd.Flags().BoolVar(&options.Optimize, "optimize", false, "make sites read no memory while off, patched in the running program")
+	cmd.Flags().BoolVar(&options.NoWatch, "no-watch", false, "with --optimize: do not look for kernel tracers every 100 ms")
+	cmd.Flags().StringArrayVar(&options.Sources, "source", nil, "look for the sources of simple markers in `DIR` too")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show every marker and where it is marked")
+	return cmd
+}
+
+// runLink links all files, also after one that could not be linked.
+func runLink(env *term.Env, paths []string, out string, o link.Options, verbose bool) error {
+	var first error
+	for _, path := range paths {
+		done := env.Progress("linking %s", path)
+		report, err := build.Link(path, out, o)
+		done()
+		if err == nil {
+			err = build.Print(env, env.Stdout, report, report.Path, verbose)
+		}
+		switch {
+		case err == nil:
+		case term.IsBrokenPipe(err):
+			return err
+		case first == nil:
+			first = explain.Link(path, err)
+		default:
+			explain.Print(env, explain.Link(path, err))
+		}
+	}
+	return first
 }
