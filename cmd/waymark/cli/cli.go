@@ -131,8 +131,11 @@ func newRoot(env *term.Env) *cobra.Command {
 			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, knownShell
 			cmd.Example = "  source <(waymark completion bash)        in this shell; waymark completion bash --help says how in all"
 		}
-		cmd.DisableFlagsInUseLine = true
 		completePIDs(cmd)
+		for _, sub := range cmd.Commands() {
+			sub.DisableFlagsInUseLine = true
+		}
+		cmd.DisableFlagsInUseLine = true
 	}
 	root.DisableFlagsInUseLine = true
 	return root

@@ -255,6 +255,13 @@ func completeMarkers(cmd *cobra.Command, pids *[]int) {
 	}
 }
 
+// completeNames makes the shell complete names.
+func completeNames(cmd *cobra.Command, names func() []string) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return startingWith(names(), prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // completePIDs makes the shell complete -p by what runs, with the names of the processes.
 func completePIDs(cmd *cobra.Command) {
 	if cmd.Flags().Lookup("pid") == nil {

@@ -305,16 +305,14 @@ func listAgents(env *term.Env, o *listOptions, sel *session.Selection) error {
 
 // agentPoints returns the points of a process that patterns select, of all kinds.
 func agentPoints(pid int, patterns []string) (some []client.Point, err error) {
-	a, err := client.Dial(pid)
-	if err != nil {
-		return nil, err
-	}
-	defer a.Close()
-	all, err := a.Points()
-	if err != nil {
-		return nil, err
-	}
-	return choosePoints(all, patterns)
+	err = withAgent(pid, func(a *client.Agent) error {
+		all, err := a.Points()
+		if err == nil {
+			some, err = choosePoints(all, patterns)
+		}
+		return err
+	})
+	return some, err
 }
 
 // listsAgents reports whether agents are to be asked: because that is wanted, or nothing else says anything.
@@ -327,11 +325,9 @@ func listsAgents(o *listOptions, sel *session.Selection) bool {
 		return false
 	}
 	for _, pid := range sel.Target.PIDs {
-		a, err := client.Dial(pid)
-		if err != nil {
+		if withAgent(pid, func(*client.Agent) error { return nil }) != nil {
 			return false
 		}
-		a.Close()
 	}
 	return true
 }

@@ -89,9 +89,6 @@ func newProbeCommand(env *term.Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newProbeAddCommand(env), newProbeListCommand(env), newProbeDeleteCommand(env))
-	for _, c := range cmd.Commands() {
-		c.DisableFlagsInUseLine = true
-	}
 	return cmd
 }
 

@@ -190,17 +190,7 @@ type eventChoice struct {
 
 // selectPoints is tracer.Select for the points of a trace.
 func selectPoints(points []*event.Point, patterns []string) ([]*event.Point, error) {
-	markers, of := make([]*tracer.Marker, len(points)), map[*tracer.Marker]*event.Point{}
-	for i, p := range points {
-		markers[i] = &tracer.Marker{Point: *p}
-		of[markers[i]] = p
-	}
-	markers, err := tracer.Select(markers, patterns)
-	selected := make([]*event.Point, len(markers))
-	for i, m := range markers {
-		selected[i] = of[m]
-	}
-	return selected, err
+	return selectBy(points, patterns, func(p *event.Point) event.Point { return *p })
 }
 
 // chooseEvents returns the choice of points by patterns, and of their events by a condition.

@@ -45,18 +45,10 @@ func newSessionsCommand(env *term.Env) *cobra.Command {
 	cmd.AddCommand(
 		newSessionCommand("stop [-p PID] [NAME]", "End a recording, and forget what it kept", "  waymark sessions stop -p 1234 flight", true,
 			func(s *client.Session) error {
-				a, err := client.Dial(s.PID)
-				if err != nil {
-					return err
-				}
-				defer a.Close()
-				return a.StopSession(s.Name)
+				return withAgent(s.PID, func(a *client.Agent) error { return a.StopSession(s.Name) })
 			}),
 		newSessionCommand("remove [-p PID] [NAME]", "Forget what a dead program left", "  waymark sessions remove -p 1234", false, (*client.Session).Remove),
 	)
-	for _, c := range cmd.Commands() {
-		c.DisableFlagsInUseLine = true
-	}
 	return cmd
 }
 
@@ -161,16 +153,15 @@ func noSession(all []client.Session, pid int, name string, alive bool) error {
 
 // completeSessions makes the shell complete names of recordings.
 func completeSessions(cmd *cobra.Command, pid *int, alive bool) {
-	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	completeNames(cmd, func() (names []string) {
 		all, _ := client.Sessions()
-		var names []string
 		for _, s := range all {
 			if s.Alive == alive && (*pid == 0 || s.PID == *pid) {
 				names = append(names, s.Name)
 			}
 		}
-		return startingWith(names, prefix), cobra.ShellCompDirectiveNoFileComp
-	}
+		return names
+	})
 }
 
 const snapshotLong = `Write what a recording has kept until now as a trace on disk, while it goes on.
@@ -226,16 +217,13 @@ func newSnapshotCommand(env *term.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, err := client.Dial(s.PID)
-			if err != nil {
-				return err
-			}
-			defer a.Close()
-			events, err := a.Snapshot(s.Name)
-			if err != nil {
-				return err
-			}
-			return saveTrace(cmd.Context(), env, f.directory(), events, s)
+			return withAgent(s.PID, func(a *client.Agent) error {
+				events, err := a.Snapshot(s.Name)
+				if err != nil {
+					return err
+				}
+				return saveTrace(cmd.Context(), env, f.directory(), events, s)
+			})
 		},
 	}
 	f.add(cmd)

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -108,6 +107,7 @@ const maxKeys = 1 << 20
 
 func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selection) error {
 	var counter *tracer.Counter
+	var sampler view.Sampler
 	return session.Run(ctx, env, sel, session.Verb{
 		Out: o.out, JSON: o.json, Limit: o.duration,
 		Attach: func(s *session.Session) (_ session.Attached, err error) {
@@ -128,7 +128,10 @@ func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selec
 					return n >= o.count, err
 				})
 			}
-			return view.Show(newStatView(o, s, sel, out), o.interval, ends, newSampler(s, counter).sample)
+			return view.Show(newStatView(o, s, sel, out), o.interval, ends, func() (*view.Sample, error) {
+				counts, err := counter.Read()
+				return sampler.Sample(s.Elapsed(), counts, view.LeftOut(counter.Skipped())), err
+			})
 		},
 	})
 }
@@ -145,48 +148,4 @@ func newStatView(o *statOptions, s *session.Session, sel *session.Selection, out
 		return view.NewStatLive(out, plain)
 	}
 	return &plain
-}
-
-// sampler takes samples.
-type sampler struct {
-	session *session.Session
-	counter *tracer.Counter
-	elapsed time.Duration         // at the last sample
-	counts  map[view.RowID]uint64 // of the last sample
-}
-
-func newSampler(s *session.Session, counter *tracer.Counter) *sampler {
-	return &sampler{session: s, counter: counter, counts: map[view.RowID]uint64{}}
-}
-
-func (s *sampler) sample() (*view.Sample, error) {
-	counts, err := s.counter.Read()
-	if err != nil {
-		return nil, err
-	}
-	now := &view.Sample{At: time.Now(), Elapsed: s.session.Elapsed()}
-	now.Interval = now.Elapsed - s.elapsed
-	s.elapsed = now.Elapsed
-	add := func(r view.StatRow, count uint64) {
-		r.Count, r.Delta = count, count-s.counts[r.RowID]
-		s.counts[r.RowID] = count
-		now.Rows = append(now.Rows, r)
-	}
-	none := view.LeftOut(s.counter.Skipped()) // what is not counted is not zero
-	for _, c := range counts {
-		if none[c.Marker] {
-			continue
-		}
-		if c.Fields == nil {
-			add(view.StatRow{RowID: view.RowID{Marker: c.Marker}}, c.Count)
-			continue
-		}
-		for _, k := range c.Keys {
-			add(view.StatRow{RowID: view.RowID{Marker: c.Marker, Key: k.Key}, Fields: c.Fields}, k.Count)
-		}
-		if c.Others > 0 {
-			add(view.StatRow{RowID: view.RowID{Marker: c.Marker}, Fields: c.Fields, Other: true}, c.Others)
-		}
-	}
-	return now, nil
 }

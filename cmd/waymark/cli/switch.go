@@ -61,18 +61,28 @@ func (f *switchFlags) add(cmd *cobra.Command) {
 	flags.DurationVarP(&f.duration, "duration", "d", 0, "end after `DURATION`, such as 10s or 2m")
 }
 
-// agent connects to the agent of -p.
-func (f *switchFlags) agent(cmd *cobra.Command) (*client.Agent, error) {
+// withAgent connects to the agent of -p.
+func (f *switchFlags) withAgent(cmd *cobra.Command, do func(*client.Agent) error) error {
 	if err := session.CheckPID(cmd, f.pid); err != nil {
-		return nil, err
+		return err
 	}
 	if f.pid == 0 {
-		return nil, term.Usage("such as -p 1234", "%s needs a process", cmd.CommandPath())
+		return term.Usage("such as -p 1234", "%s needs a process", cmd.CommandPath())
 	}
 	if err := checkDuration(f.duration); err != nil {
-		return nil, err
+		return err
 	}
-	return client.Dial(f.pid)
+	return withAgent(f.pid, do)
+}
+
+// withAgent connects to the agent of a process for as long as do takes.
+func withAgent(pid int, do func(*client.Agent) error) error {
+	a, err := client.Dial(pid)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return do(a)
 }
 
 func newKeyCommand(env *term.Env) *cobra.Command {
@@ -87,9 +97,6 @@ func newKeyCommand(env *term.Env) *cobra.Command {
 		},
 	}
 	cmd.AddCommand(newKeyListCommand(env), newKeySwitchCommand(env, "on", true), newKeySwitchCommand(env, "off", false))
-	for _, c := range cmd.Commands() {
-		c.DisableFlagsInUseLine = true
-	}
 	return cmd
 }
 
@@ -99,21 +106,18 @@ func newKeyListCommand(env *term.Env) *cobra.Command {
 		Use: "list -p PID [NAME...]", Short: "List the keys of a program", Long: "List the keys of a program, and which are on.",
 		Example: "  waymark key list -p 1234",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := f.agent(cmd)
-			if err != nil {
-				return err
-			}
-			defer a.Close()
-			keys, err := pointsOf(a, view.PointKey, args)
-			if err != nil {
-				return err
-			}
-			t := term.Table{Right: make([]bool, 2)}
-			t.Add("KEY", "STATE")
-			for _, k := range keys {
-				t.Add(term.Label(k.Name), view.KeyState(k))
-			}
-			return t.Print(env.Stdout, nil)
+			return f.withAgent(cmd, func(a *client.Agent) error {
+				keys, err := pointsOf(a, view.PointKey, args)
+				if err != nil {
+					return err
+				}
+				t := term.Table{Right: make([]bool, 2)}
+				t.Add("KEY", "STATE")
+				for _, k := range keys {
+					t.Add(term.Label(k.Name), view.KeyState(k))
+				}
+				return t.Print(env.Stdout, nil)
+			})
 		},
 	}
 	cmd.Flags().IntVarP(&f.pid, "pid", "p", 0, "the process `PID`")
@@ -154,26 +158,23 @@ func (f *switchFlags) hold(cmd *cobra.Command, env *term.Env, kind string, patte
 	if len(patterns) == 0 {
 		return term.Usage("waymark list --engine agent -p PID shows the names", "%s needs a name", cmd.CommandPath())
 	}
-	a, err := f.agent(cmd)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	points, err := pointsOf(a, kind, patterns)
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, p := range points {
-		if !slices.Contains(names, p.Name) {
-			names = append(names, p.Name)
+	return f.withAgent(cmd, func(a *client.Agent) error {
+		points, err := pointsOf(a, kind, patterns)
+		if err != nil {
+			return err
 		}
-	}
-	if err := do(a, names); err != nil {
-		return err
-	}
-	env.Message("%s in process %d; Ctrl-C undoes it", term.Printable(said(names)), f.pid)
-	return f.wait(cmd.Context(), a)
+		var names []string
+		for _, p := range points {
+			if !slices.Contains(names, p.Name) {
+				names = append(names, p.Name)
+			}
+		}
+		if err := do(a, names); err != nil {
+			return err
+		}
+		env.Message("%s in process %d; Ctrl-C undoes it", term.Printable(said(names)), f.pid)
+		return f.wait(cmd.Context(), a)
+	})
 }
 
 // wait returns at Ctrl-C, after -d or when the program has ended.
@@ -213,37 +214,40 @@ func pointsOf(a *client.Agent, kind string, patterns []string) ([]client.Point, 
 
 // choosePoints returns those that patterns select, as they select markers.
 func choosePoints(all []client.Point, patterns []string) ([]client.Point, error) {
-	at := map[*tracer.Marker]int{}
-	var candidates []*tracer.Marker
-	for i, p := range all {
-		m := &tracer.Marker{Point: event.Point{Name: p.Name}}
+	return selectBy(all, patterns, func(p client.Point) event.Point {
 		if provider, name, ok := strings.Cut(p.Name, ":"); ok {
-			m.Provider, m.Name = provider, name
+			return event.Point{Provider: provider, Name: name}
 		}
-		at[m] = i
-		candidates = append(candidates, m)
+		return event.Point{Name: p.Name}
+	})
+}
+
+// selectBy is tracer.Select for whatever has points.
+func selectBy[T any](all []T, patterns []string, point func(T) event.Point) (some []T, err error) {
+	of := map[*tracer.Marker]T{}
+	var markers []*tracer.Marker
+	for _, one := range all {
+		m := &tracer.Marker{Point: point(one)}
+		of[m] = one
+		markers = append(markers, m)
 	}
-	chosen, err := tracer.Select(candidates, patterns)
-	var some []client.Point
-	for _, m := range chosen {
-		some = append(some, all[at[m]])
+	markers, err = tracer.Select(markers, patterns)
+	for _, m := range markers {
+		some = append(some, of[m])
 	}
 	return some, err
 }
 
 // completePoints makes the shell complete names of points of -p.
 func completePoints(cmd *cobra.Command, f *switchFlags, kind string) {
-	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		a, err := client.Dial(f.pid)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		defer a.Close()
-		points, _ := pointsOf(a, kind, nil)
-		var names []string
-		for _, p := range points {
-			names = append(names, p.Name)
-		}
-		return startingWith(names, prefix), cobra.ShellCompDirectiveNoFileComp
-	}
+	completeNames(cmd, func() (names []string) {
+		_ = withAgent(f.pid, func(a *client.Agent) error { // a shell that completes prints no errors
+			points, err := pointsOf(a, kind, nil)
+			for _, p := range points {
+				names = append(names, p.Name)
+			}
+			return err
+		})
+		return names
+	})
 }

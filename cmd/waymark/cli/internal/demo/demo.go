@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/build"
@@ -111,7 +110,7 @@ func listMarkers(ctx context.Context, e *term.Env, server string) error {
 
 // byEngine runs the server under its load with an engine attached.
 func byEngine(ctx context.Context, e *term.Env, server string, engine tracer.Engine) error {
-	var stdout lockedBuffer
+	var stdout bytes.Buffer // to be read when the server has ended
 	c, err := tracer.Start(context.WithoutCancel(ctx), append([]string{server}, load...), &tracer.StartOptions{
 		Stdout: &stdout, Stderr: e.Stderr, Agent: engine == tracer.EngineAgent,
 	})
@@ -155,7 +154,7 @@ func byEngine(ctx context.Context, e *term.Env, server string, engine tracer.Eng
 	}
 
 	step(e, "waymark stat -p "+fmt.Sprint(c.PID()), "live; the server sends itself requests")
-	v, err := newCounts(e, markers)
+	v, err := newCounts(e)
 	if err != nil {
 		return err
 	}
@@ -177,10 +176,7 @@ func byEngine(ctx context.Context, e *term.Env, server string, engine tracer.Eng
 		if err != nil {
 			return err
 		}
-		for _, n := range counts {
-			v.set(n.Marker, n.Count)
-		}
-		if err := v.draw(ended); err != nil {
+		if err := v.draw(counts, ended); err != nil {
 			return err
 		}
 	}
@@ -198,29 +194,11 @@ func byEngine(ctx context.Context, e *term.Env, server string, engine tracer.Eng
 // pair is what a request begins and ends with.
 var pair = []string{"http:request_start", "http:request_end"}
 
-// lockedBuffer collects what a command prints.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) Bytes() []byte {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return bytes.Clone(l.b.Bytes())
-}
-
 // inProcess runs the server with probes of its own, which print what they see.
 func inProcess(ctx context.Context, e *term.Env, server string) error {
 	step(e, "./server -watch 500ms", "functions that the server connects to its own markers")
 	cmd := exec.CommandContext(ctx, server, append([]string{"-watch", "500ms"}, load...)...)
-	v, err := newCounts(e, nil)
+	v, err := newCounts(e)
 	if err != nil {
 		return err
 	}
@@ -242,13 +220,13 @@ func inProcess(ctx context.Context, e *term.Env, server string) error {
 			latencies.Begins++
 			latencies.Ends++
 		}
-		_ = v.draw(false) // a terminal that is gone is found at the end
+		_ = v.draw(v.seen, false) // a terminal that is gone is found at the end
 	}}
 	cmd.Stdout, cmd.Stderr = lines, e.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("the example server: %w", err)
 	}
-	if err := v.draw(true); err != nil {
+	if err := v.draw(v.seen, true); err != nil {
 		return err
 	}
 	fmt.Fprintln(e.Stdout)

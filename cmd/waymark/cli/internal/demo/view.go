@@ -15,68 +15,50 @@ import (
 // counts shows counts as waymark stat does: drawn in place on a terminal, once at the end
 // elsewhere.
 type counts struct {
-	env   *term.Env
-	out   *term.Output
-	stat  view.View[*view.Sample]
-	begun time.Time
-	drawn time.Duration // when it was drawn last, since begun
-	rows  []view.StatRow
-	index map[string]int // of rows, by name
+	env     *term.Env
+	out     *term.Output
+	stat    view.View[*view.Sample]
+	begun   time.Time
+	sampler view.Sampler
+	last    *view.Sample
+	seen    []tracer.MarkerCount // of probes in the server
 }
 
-// newCounts shows the markers in their order, or as they come when there are none yet.
-func newCounts(e *term.Env, markers []*tracer.Marker) (*counts, error) {
+func newCounts(e *term.Env) (*counts, error) {
 	out, err := e.OpenOutput("", false)
 	if err != nil {
 		return nil, err
 	}
-	v := &counts{env: e, out: out, begun: time.Now(), index: map[string]int{}}
+	v := &counts{env: e, out: out, begun: time.Now()}
 	plain := view.StatPlain{Out: out}
 	if v.stat = &plain; out.IsScreen() {
 		v.stat = view.NewStatLive(out, plain)
 	}
-	for _, m := range markers {
-		v.set(m, 0)
-	}
 	return v, nil
 }
 
-func (v *counts) set(m *tracer.Marker, n uint64) {
-	i, ok := v.index[m.FullName()]
-	if !ok {
-		i = len(v.rows)
-		v.index[m.FullName()] = i
-		v.rows = append(v.rows, view.StatRow{RowID: view.RowID{Marker: m}})
-	}
-	v.rows[i].Delta += n - v.rows[i].Count
-	v.rows[i].Count = n
-}
-
-// add adds hits of a marker that only its name tells.
+// add adds hits of a marker that is known by its name only.
 func (v *counts) add(name string, n uint64) {
-	if i, ok := v.index[name]; ok {
-		v.set(v.rows[i].Marker, v.rows[i].Count+n)
-		return
+	for i := range v.seen {
+		if v.seen[i].Marker.FullName() == name {
+			v.seen[i].Count += n
+			return
+		}
 	}
 	m := &tracer.Marker{}
 	m.Provider, m.Name, _ = strings.Cut(name, ":")
-	v.set(m, n)
+	v.seen = append(v.seen, tracer.MarkerCount{Marker: m, Count: n})
 }
 
-func (v *counts) draw(last bool) error {
-	now := time.Since(v.begun)
-	s := &view.Sample{At: time.Now(), Elapsed: now, Interval: now - v.drawn, Rows: v.rows}
-	show := v.stat.Interval
+func (v *counts) draw(counts []tracer.MarkerCount, last bool) (err error) {
+	v.last = v.sampler.Sample(time.Since(v.begun), counts, nil)
 	if last {
-		show = func(s *view.Sample) error { return v.stat.Final(s, view.ByCommand) }
-	}
-	err := show(s)
-	v.drawn = now
-	for i := range v.rows {
-		v.rows[i].Delta = 0
+		err = v.stat.Final(v.last, view.ByCommand)
+	} else {
+		err = v.stat.Interval(v.last)
 	}
 	if err == nil {
-		err = v.out.Flush() // what follows is not written through it
+		err = v.out.Flush() // the next steps do not write through it
 	}
 	return err
 }
@@ -107,15 +89,14 @@ func (v *counts) verdict(output []byte, who string) error {
 		return err
 	}
 	total := uint64(0)
-	for i := range v.rows {
-		r := &v.rows[i]
+	for _, r := range v.last.Rows {
 		total += r.Count
 		if name := r.Marker.FullName(); r.Count != own[name] {
 			return fmt.Errorf("%s counted %d hits of %s, the server itself %d", who, r.Count, name, own[name])
 		}
 	}
 	fmt.Fprintf(v.env.Stdout, "\n%s counted %d hits of %s in %.1f s, exactly as many as the server itself.\n",
-		who, total, term.Plural(len(v.rows), "marker"), time.Since(v.begun).Seconds())
+		who, total, term.Plural(len(v.last.Rows), "marker"), time.Since(v.begun).Seconds())
 	return nil
 }
 

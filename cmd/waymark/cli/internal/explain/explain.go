@@ -123,10 +123,7 @@ func NoMatchHint(e *tracer.NoMatchError) string {
 	if e.Total == 0 {
 		return "there are no markers"
 	}
-	names := make([]string, len(e.Available))
-	for i, name := range e.Available {
-		names[i] = term.Label(name)
-	}
+	names := term.Labels(e.Available)
 	if more := e.Total - len(names); more > 0 {
 		return fmt.Sprintf("there is %s, and %d more that waymark list shows", strings.Join(names, ", "), more)
 	}
@@ -138,10 +135,7 @@ func noFieldHint(e *tracer.NoFieldError) string {
 	if len(e.Available) == 0 {
 		return "the markers have no fields; there is always " + always
 	}
-	names := make([]string, len(e.Available))
-	for i, name := range e.Available {
-		names[i] = term.Label(name)
-	}
+	names := term.Labels(e.Available)
 	return "there is " + term.List(names) + ", and always " + always
 }
 

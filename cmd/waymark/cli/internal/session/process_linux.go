@@ -29,30 +29,25 @@ func linkedLater(pid int) bool {
 // executable is the path of what a process runs, whatever it is called where that lives.
 func executable(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
-// processes tells when the last of some processes ends. Without any they never do.
+// processes reports when the last of some processes has ended.
 type processes struct {
-	each []*process
-	all  chan struct{} // closed when all ended
+	all  chan struct{} // closed when all have ended, nil without any
+	over chan struct{}
 }
 
 func openProcesses(pids []int) processes {
-	var p processes
+	p := processes{over: make(chan struct{})}
+	var running sync.WaitGroup
 	for _, pid := range pids {
-		if one := openProcess(pid); one != nil {
-			p.each = append(p.each, one)
+		if stat, err := procfs.ReadStat(pid); err == nil { // else Find reports why
+			p.all = make(chan struct{})
+			running.Go(func() { p.await(pid, stat.Start) })
 		}
 	}
-	if len(p.each) > 0 {
-		p.all = make(chan struct{})
+	if all := p.all; all != nil {
 		go func() {
-			for _, one := range p.each {
-				select {
-				case <-one.gone:
-				case <-one.over:
-					return
-				}
-			}
-			close(p.all)
+			running.Wait()
+			close(all)
 		}()
 	}
 	return p
@@ -60,62 +55,43 @@ func openProcesses(pids []int) processes {
 
 func (p processes) ended() <-chan struct{} { return p.all }
 
+// close ends the waiting, as if the processes had ended.
 func (p processes) close() {
-	for _, one := range p.each {
-		one.once.Do(func() { close(one.over) })
+	if p.over != nil {
+		close(p.over)
 	}
-}
-
-// process tells when a process ends.
-type process struct {
-	pid   int
-	start uint64        // what tells it from another with its number
-	gone  chan struct{} // closed when it ended
-	over  chan struct{}
-	once  sync.Once
 }
 
 const (
-	pollInterval = 100 * time.Millisecond // how often a process is looked at
-	overInterval = time.Second            // how soon who waits for one that tells notices that nobody wants to know
+	pollInterval = 100 * time.Millisecond // between two looks at a process without a pidfd
+	overInterval = time.Second            // between two looks whether waiting is over, with a pidfd
 )
 
-func openProcess(pid int) *process {
-	p := &process{pid: pid, gone: make(chan struct{}), over: make(chan struct{})}
-	stat, err := procfs.ReadStat(pid)
+// await returns when a process has ended, or waiting is over. The process is the one that started at start.
+func (p processes) await(pid int, start uint64) {
+	// A pidfd becomes readable when every thread has ended, before the process is waited for.
+	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return nil // Find says what is wrong with it
-	}
-	p.start = stat.Start
-	go p.watch()
-	return p
-}
-
-func (p *process) watch() {
-	// A pidfd becomes readable when every thread ended, before anybody waits for the process.
-	fd, err := unix.PidfdOpen(p.pid, 0)
-	if err != nil {
-		fd = -1 // before Linux 5.3: look at its state instead
+		fd = -1 // before Linux 5.3
 	} else {
 		defer unix.Close(fd)
 	}
-	for p.running(fd) {
+	for running(pid, start, fd) {
 		select {
 		case <-p.over:
 			return
 		default:
 		}
 	}
-	close(p.gone)
 }
 
-// running waits for a moment and reports whether the process still runs.
-func (p *process) running(fd int) bool {
+// running waits for a moment and reports whether a process still runs.
+func running(pid int, start uint64, fd int) bool {
 	if fd >= 0 {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(overInterval/time.Millisecond))
 		return n == 0 || err == unix.EINTR
 	}
 	time.Sleep(pollInterval)
-	stat, err := procfs.ReadStat(p.pid)
-	return err == nil && stat.Start == p.start && stat.State != 'Z' && stat.State != 'X'
+	stat, err := procfs.ReadStat(pid)
+	return err == nil && stat.Start == start && stat.State != 'Z' && stat.State != 'X'
 }

@@ -195,7 +195,7 @@ func (s *Session) withFields(sel *Selection, markers []*tracer.Marker) ([]*trace
 func lacksFields(sel *Selection, lacking []*tracer.Marker) error {
 	var each []string
 	for _, m := range lacking[:min(len(lacking), view.MaxProblems)] {
-		each = append(each, term.Label(m.FullName())+" has no field "+term.List(labels(missingFields(m, sel.Where))))
+		each = append(each, term.Label(m.FullName())+" has no field "+term.List(term.Labels(missingFields(m, sel.Where))))
 	}
 	text := strings.Join(each, ", ")
 	if more := len(lacking) - len(each); more > 0 {
@@ -203,14 +203,6 @@ func lacksFields(sel *Selection, lacking []*tracer.Marker) error {
 	}
 	return term.WithHint(fmt.Errorf("--where: %s", text),
 		"name only markers that have it; patterns with * choose those by themselves, and waymark list shows the fields")
-}
-
-func labels(names []string) []string {
-	var all []string
-	for _, name := range names {
-		all = append(all, term.Label(name))
-	}
-	return all
 }
 
 // hasFields reports whether a marker has what --where names, or was named without wildcards, so that it must.

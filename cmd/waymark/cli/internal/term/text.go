@@ -48,6 +48,15 @@ func Label(s string) string {
 	return Clip(Printable(s), maxShown)
 }
 
+// Labels returns the label of each name.
+func Labels(names []string) []string {
+	labels := make([]string, len(names))
+	for i, name := range names {
+		labels[i] = Label(name)
+	}
+	return labels
+}
+
 // Clip returns the first width characters of s, with an ellipsis for what is missing.
 func Clip(s string, width int) string {
 	if len(s) <= width || utf8.RuneCountInString(s) <= width {

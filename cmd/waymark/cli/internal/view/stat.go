@@ -47,6 +47,42 @@ func (s *Sample) hits() uint64 {
 	return n
 }
 
+// Sampler makes samples. The zero Sampler is ready.
+type Sampler struct {
+	elapsed time.Duration    // at the last sample
+	counts  map[RowID]uint64 // of the last sample
+}
+
+// Sample returns the sample of what was counted so far. Markers of leftOut are not counted, and have no rows.
+func (s *Sampler) Sample(elapsed time.Duration, counts []tracer.MarkerCount, leftOut map[*tracer.Marker]bool) *Sample {
+	if s.counts == nil {
+		s.counts = map[RowID]uint64{}
+	}
+	now := &Sample{At: time.Now(), Elapsed: elapsed, Interval: elapsed - s.elapsed}
+	s.elapsed = elapsed
+	add := func(r StatRow, count uint64) {
+		r.Count, r.Delta = count, count-s.counts[r.RowID]
+		s.counts[r.RowID] = count
+		now.Rows = append(now.Rows, r)
+	}
+	for _, c := range counts {
+		if leftOut[c.Marker] {
+			continue
+		}
+		if c.Fields == nil {
+			add(StatRow{RowID: RowID{c.Marker, nil}}, c.Count)
+			continue
+		}
+		for _, k := range c.Keys {
+			add(StatRow{RowID: RowID{c.Marker, k.Key}, Fields: c.Fields}, k.Count)
+		}
+		if c.Others > 0 {
+			add(StatRow{RowID: RowID{c.Marker, nil}, Fields: c.Fields, Other: true}, c.Others)
+		}
+	}
+	return now
+}
+
 // StatTable is which rows are shown, and in which columns.
 type StatTable struct {
 	By  []string

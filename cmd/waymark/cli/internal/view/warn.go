@@ -3,6 +3,7 @@ package view
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
@@ -25,7 +26,17 @@ func Files(markers []*tracer.Marker) []*tracer.File {
 	return out
 }
 
-// WarnProblems prints what was wrong with the files of the markers.
+// warnSome prints the first of many warnings, and how many more there are of what.
+func warnSome(e *term.Env, lines []string, what, hint string) {
+	for _, line := range lines[:min(len(lines), MaxProblems)] {
+		e.Warning("%s", line)
+	}
+	if more := len(lines) - MaxProblems; more > 0 {
+		e.Warning("%s%s", term.Plural(more, "more "+what), hint)
+	}
+}
+
+// WarnProblems prints what is wrong with the files of markers.
 func WarnProblems(e *term.Env, markers []*tracer.Marker, all bool) {
 	for _, f := range Files(markers) {
 		shown := f.Problems
@@ -41,58 +52,44 @@ func WarnProblems(e *term.Env, markers []*tracer.Marker, all bool) {
 	}
 }
 
-// WarnPlaces says which simple markers are not traced, or not everywhere, because no instruction stands for them. Of
-// a single one without any place tracing itself says so.
+// WarnPlaces reports the simple markers that are not traced, or not everywhere, because no instruction stands for them. If
+// the only marker has no place at all, attaching fails for that reason.
 func WarnPlaces(e *term.Env, markers []*tracer.Marker) {
-	n := 0
+	var lines []string
 	for _, m := range markers {
 		err := m.NoPlace()
 		if err == nil || len(markers) == 1 {
 			err = m.PartlyPlaced()
 		}
-		if err == nil {
-			continue
-		}
-		if n++; n <= MaxProblems {
-			e.Warning("%s", term.Printable(err.Error()))
+		if err != nil {
+			lines = append(lines, term.Printable(err.Error()))
 		}
 	}
-	if n > MaxProblems {
-		e.Warning("%s that lack a place; waymark list --simple -v shows all", term.Plural(n-MaxProblems, "more marker"))
-	}
+	warnSome(e, lines, "marker", " that lack a place; waymark list --simple -v shows all")
 }
 
-// WarnUnavailable says which fields never have a value.
+// WarnUnavailable reports the fields that never have a value.
 func WarnUnavailable(e *term.Env, markers []*tracer.Marker) {
-	n := 0
+	var lines []string
 	for _, m := range markers {
 		for _, f := range m.Fields {
-			if f.Unavailable == "" {
-				continue
-			}
-			if n++; n <= MaxProblems {
-				e.Warning("%s: field %s has no value: %v", term.Label(m.FullName()), term.Label(f.Name), f.Unavailable)
+			if f.Unavailable != "" {
+				lines = append(lines, fmt.Sprintf("%s: field %s has no value: %v", term.Label(m.FullName()), term.Label(f.Name), f.Unavailable))
 			}
 		}
 	}
-	if n > MaxProblems {
-		e.Warning("%s without a value; waymark list -v shows all", term.Plural(n-MaxProblems, "more field"))
-	}
+	warnSome(e, lines, "field", " without a value; waymark list -v shows all")
 }
 
-// WarnLost says why all events of markers are lost, each reason once.
+// WarnLost reports why all events of markers are lost, each reason once.
 func WarnLost(e *term.Env, problems []error) {
-	said := map[string]bool{}
+	var lines []string
 	for _, err := range problems {
-		if text := err.Error(); !said[text] {
-			if said[text] = true; len(said) <= MaxProblems {
-				e.Warning("%s", text)
-			}
+		if text := err.Error(); !slices.Contains(lines, text) {
+			lines = append(lines, text)
 		}
 	}
-	if n := len(said) - MaxProblems; n > 0 {
-		e.Warning("%s for which markers lost all their events", term.Plural(n, "more reason"))
-	}
+	warnSome(e, lines, "reason", " for which markers lost all their events")
 }
 
 // jsonSkipped is an object of stat, trace and latency --json.
