@@ -137,7 +137,7 @@ func start(t *testing.T, argv []string, patterns ...string) *command {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &command{Command: c, exited: make(chan error, 1), target: tracer.Target{PID: c.PID()}}
+	s := &command{Command: c, exited: make(chan error, 1), target: tracer.PIDs(c.PID())}
 	go func() { s.exited <- c.Wait() }()
 	t.Cleanup(func() { c.Kill() })
 	all, err := tracer.Find(context.Background(), s.target)

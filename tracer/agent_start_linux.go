@@ -29,9 +29,6 @@ const (
 )
 
 func startAgent(ctx context.Context, argv []string, o *StartOptions) (*agentCommand, error) {
-	if len(argv) == 0 {
-		return nil, errors.New("starting a command: it has no name")
-	}
 	if path, err := exec.LookPath(argv[0]); err == nil && !programHasAgent(argv[0]) {
 		return nil, fmt.Errorf("starting %s: %w", path, ErrNoAgent)
 	}

@@ -86,7 +86,7 @@ func traceKinds(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer cmd.Kill()
-	target := Target{PID: cmd.PID()}
+	target := PIDs(cmd.PID())
 	markers := mustFind(t, target)
 	for _, m := range markers {
 		if !m.Typed || !m.Counted || len(m.File.Problems) > 0 || m.File.Go == "" {
@@ -127,7 +127,7 @@ func TestTraceTexts(t *testing.T) {
 	for _, limit := range []int{1, 20, 32, 256, 1000, 4096} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			p := startTick(t, path, 0)
-			target := Target{PID: p.PID()}
+			target := PIDs(p.PID())
 			tr, err := Trace(target, mustFind(t, target), &TraceOptions{MaxString: limit})
 			if err != nil {
 				t.Fatal(err)
@@ -187,7 +187,7 @@ func TestCountGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cmd.Kill()
-	target := Target{PID: cmd.PID()}
+	target := PIDs(cmd.PID())
 	c, err := Count(target, mustFind(t, target, "kinds:signed"), nil)
 	if err != nil {
 		t.Fatal(err)

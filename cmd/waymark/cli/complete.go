@@ -70,18 +70,18 @@ func completePIDs(cmd *cobra.Command) {
 // cannot be looked at: a shell that completes has nobody to tell why.
 func completionMarkers(ctx context.Context, pids []int, args []string) []*tracer.Marker {
 	// Not parseSelection: while it completes, cobra ends every command line with "--".
-	t := tracer.Target{Outline: true}
+	var t tracer.Target
 	switch {
 	case len(pids) > 0:
-		t.PIDs = pids
+		t = tracer.PIDs(pids...).By(tracer.EngineKernel)
 	case len(args) > 0 && !isPattern(args[0]):
-		t.Path = args[0]
+		t = tracer.Path(args[0])
 	default:
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, completeTime)
 	defer cancel()
-	markers, _ := tracer.Find(ctx, t)
+	markers, _ := tracer.FindNames(ctx, t)
 	return markers
 }
 

@@ -107,7 +107,7 @@ func (e *Env) buildDemo(ctx context.Context, out string) error {
 }
 
 func (e *Env) demoList(ctx context.Context, server string) error {
-	markers, err := tracer.Find(ctx, tracer.Target{Path: server})
+	markers, err := tracer.Find(ctx, tracer.Path(server))
 	if err != nil {
 		if errors.Is(err, tracer.ErrNotSupported) {
 			return nil

@@ -16,7 +16,7 @@ import (
 func (e *Env) demoEngine(ctx context.Context, server string, engine tracer.Engine) error {
 	var stdout lockedBuffer
 	c, err := tracer.Start(context.WithoutCancel(ctx), append([]string{server}, demoLoad...), &tracer.StartOptions{
-		Stdout: &stdout, Stderr: e.Stderr, Agent: engine == tracer.EngineAgent,
+		Stdout: &stdout, Stderr: e.Stderr, Engine: engine,
 	})
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (e *Env) demoEngine(ctx context.Context, server string, engine tracer.Engin
 			<-exited
 		}
 	}()
-	target := tracer.Target{PID: c.PID(), Engine: engine}
+	target := c.Target()
 	markers, err := tracer.Find(ctx, target)
 	if err != nil {
 		return err

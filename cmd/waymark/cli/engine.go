@@ -37,15 +37,17 @@ func (f *engineFlag) Set(text string) error {
 const engineUsage = "who looks: `kernel`, agent (of a Go program), or auto"
 
 // choose returns the engine for a target.
-func (f engineFlag) choose(t tracer.Target) (tracer.Engine, error) {
+func (f engineFlag) choose(s subject) (tracer.Engine, error) {
 	switch f {
 	case engineKernel:
 		return tracer.EngineKernel, nil
 	case engineAgent:
 		return tracer.EngineAgent, nil
 	}
-	t.Follow = t.Follow && len(t.Command) == 0 // a command is followed once it is a process
-	return tracer.ChooseEngine(t)
+	if len(s.Command) > 0 {
+		return tracer.EngineAuto, nil // tracer.Start chooses
+	}
+	return s.target().By(tracer.EngineAuto).Engine()
 }
 
 // orAgent has processes looked at through their agents where nobody says by whom, and a pattern chooses a tracepoint, of
@@ -59,7 +61,7 @@ func (s *session) orAgent(ctx context.Context, sel *selection, all []*tracer.Mar
 	}
 	target := s.target
 	target.Engine = tracer.EngineAgent
-	of, err := tracer.Find(ctx, target)
+	of, err := target.find(ctx)
 	if err != nil {
 		return all // there is none, or it tells nothing
 	}

@@ -115,7 +115,7 @@ func (l *latencyRun) attach(s *session) (_ attached, err error) {
 	if both := matching(begins, end); len(both) > 0 {
 		return nil, withHint(fmt.Errorf("%s would begin and end pairs at once", label(both[0].FullName())), "name two markers, or give patterns that have none in common")
 	}
-	if l.pairs, err = tracer.Latency(s.target, begins, matching(s.markers, end), o); err != nil {
+	if l.pairs, err = tracer.Latency(s.target.target(), begins, matching(s.markers, end), o); err != nil {
 		return nil, err
 	}
 	return l.pairs, nil

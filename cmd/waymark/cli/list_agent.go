@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/waymark-trace/waymark/tracer"
 	"github.com/waymark-trace/waymark/tracer/client"
 )
 
@@ -136,7 +135,7 @@ func listsAgents(o *listOptions, sel *selection) bool {
 	if o.engine != "" && o.engine != engineAuto || o.simple || o.verbose || len(sel.target.PIDs) == 0 {
 		return o.engine == engineAgent
 	}
-	markers, err := tracer.Find(context.Background(), sel.target)
+	markers, err := sel.target.find(context.Background())
 	if err != nil || len(markers) > 0 {
 		return false
 	}

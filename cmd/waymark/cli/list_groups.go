@@ -24,12 +24,14 @@ func findGroups(ctx context.Context, env *Env, o *listOptions, sel *selection) (
 		return groups, nil, err
 	}
 	done := env.progress("reading the markers of %s", sel.named())
-	target := sel.target
-	target.Outline = !o.verbose && !o.json
-	all, err := tracer.Find(ctx, target)
+	find := tracer.Find
+	if !o.verbose && !o.json {
+		find = tracer.FindNames
+	}
+	all, err := find(ctx, sel.target.target())
 	done()
 	if err != nil {
-		return nil, nil, explainFile(target.Path, err)
+		return nil, nil, explainFile(sel.target.Path, err)
 	}
 	others, simple := splitSimple(all, sel)
 	if o.simple {

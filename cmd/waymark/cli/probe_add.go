@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waymark-trace/waymark/tracer"
 	"github.com/waymark-trace/waymark/tracer/kernelevent"
 )
 
@@ -64,7 +63,7 @@ func newProbeAddCommand(env *Env) *cobra.Command {
 
 func runProbeAdd(ctx context.Context, env *Env, o *probeAddOptions, sel *selection) error {
 	done := env.progress("reading the markers of %s", sel.named())
-	all, err := tracer.Find(ctx, sel.target)
+	all, err := sel.target.find(ctx)
 	done()
 	if err != nil {
 		return explainFile(sel.target.Path, err)

@@ -17,7 +17,7 @@ func (s *session) divide(sel *selection) error {
 	}
 	var kernel, agents []int
 	for _, pid := range sel.target.PIDs {
-		e, err := tracer.ChooseEngine(tracer.Target{PID: pid})
+		e, err := tracer.PIDs(pid).Engine()
 		switch {
 		case err != nil:
 			return err
@@ -28,19 +28,19 @@ func (s *session) divide(sel *selection) error {
 		}
 	}
 	if len(kernel) > 0 && len(agents) > 0 {
-		s.target = tracer.Target{PIDs: kernel, Engine: tracer.EngineKernel}
-		s.agents = tracer.Target{PIDs: agents, Engine: tracer.EngineAgent}
+		s.target = subject{PIDs: kernel, Engine: tracer.EngineKernel}
+		s.agents = subject{PIDs: agents, Engine: tracer.EngineAgent}
 	}
 	return nil
 }
 
 // find returns the markers of all processes.
 func (s *session) find(ctx context.Context) ([]*tracer.Marker, error) {
-	all, err := tracer.Find(ctx, s.target)
+	all, err := s.target.find(ctx)
 	if err != nil || len(s.agents.PIDs) == 0 {
 		return all, explainFile(s.target.Path, err)
 	}
-	of, err := tracer.Find(ctx, s.agents)
+	of, err := s.agents.find(ctx)
 	s.byAgents = of
 	return append(all, of...), err
 }
@@ -50,7 +50,7 @@ func (s *session) part() {
 	s.byAgents = slices.DeleteFunc(s.byAgents, func(m *tracer.Marker) bool { return !slices.Contains(s.markers, m) })
 	s.markers = slices.DeleteFunc(s.markers, func(m *tracer.Marker) bool { return slices.Contains(s.byAgents, m) })
 	if len(s.markers) == 0 && len(s.byAgents) > 0 { // the kernel has none of them
-		s.target, s.markers, s.agents, s.byAgents = s.agents, s.byAgents, tracer.Target{}, nil
+		s.target, s.markers, s.agents, s.byAgents = s.agents, s.byAgents, subject{}, nil
 		s.later = nil
 	}
 }
@@ -68,8 +68,8 @@ func (s *session) sources(o *recordOptions) (all []*tracer.Tracer, err error) {
 	options := func() *tracer.TraceOptions {
 		return &tracer.TraceOptions{Attach: tracer.Attach{Where: o.where, Strings: o.str, BufferSize: int(o.buffer)}, MaxString: o.max}
 	}
-	add := func(t tracer.Target, markers []*tracer.Marker, options *tracer.TraceOptions) error {
-		events, err := tracer.Trace(t, markers, options)
+	add := func(t subject, markers []*tracer.Marker, options *tracer.TraceOptions) error {
+		events, err := tracer.Trace(t.target(), markers, options)
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ var stubborn = 10 * time.Second
 type session struct {
 	env     *Env
 	named   string
-	target  tracer.Target // for Count and Trace: a PID or a path
+	target  subject // for Count and Trace: a PID or a path
 	markers []*tracer.Marker
 
 	command *tracer.Command
@@ -42,7 +42,7 @@ type session struct {
 
 	// Of a recording: who is looked at by another engine than target, the markers there, and what
 	// else is recorded, in words.
-	agents   tracer.Target
+	agents   subject
 	byAgents []*tracer.Marker
 	beside   []string
 
@@ -97,13 +97,14 @@ func (s *session) startCommand(ctx context.Context, argv []string) error {
 	e := s.env
 	// Not with ctx: the end of a session is not the death of its command.
 	c, err := tracer.Start(context.WithoutCancel(ctx), argv, &tracer.StartOptions{
-		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Agent: s.target.Engine == tracer.EngineAgent,
+		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Engine: s.target.Engine,
 	})
 	if err != nil {
 		return explainCommand(argv[0], err)
 	}
 	s.command, s.exited = c, make(chan struct{})
-	s.target = tracer.Target{PID: c.PID(), Engine: s.target.Engine}
+	engine, _ := c.Target().Engine() // Start has chosen it
+	s.target = subject{PID: c.PID(), Engine: engine}
 	e.onSecondInterrupt(func() { c.Kill() })
 	go func() {
 		s.result = c.Wait()
@@ -174,7 +175,7 @@ func (s *session) begin(ctx context.Context, skipped []*tracer.SiteError, limit 
 	case s.target.Engine == tracer.EngineAgent:
 		s.env.message("attached to %s in %s, through its agent; Ctrl-C ends it", s.what(), s.where())
 	default:
-		if err := tracer.AwaitPatched(ctx, s.target, s.markers); err != nil && ctx.Err() == nil {
+		if err := tracer.AwaitPatched(ctx, s.target.target(), s.markers); err != nil && ctx.Err() == nil {
 			s.env.warning("%v; passes of it may be missed", err)
 		}
 		s.env.message("attached to %s in %s; Ctrl-C ends it", s.attachedTo(skipped), s.where())

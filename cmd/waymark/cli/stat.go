@@ -126,7 +126,7 @@ func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) erro
 	return env.watch(ctx, &o.watchFlags, sel, watching{
 		attach: func(s *session) (_ attached, err error) {
 			how := &tracer.CountOptions{Attach: tracer.Attach{Where: o.where, Vars: o.vars, Later: s.later}, By: o.by, MaxKeys: o.keys}
-			if counter, err = tracer.Count(s.target, s.markers, how); err != nil {
+			if counter, err = tracer.Count(s.target.target(), s.markers, how); err != nil {
 				return nil, err
 			}
 			return counter, nil

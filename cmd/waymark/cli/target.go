@@ -15,7 +15,7 @@ import (
 
 // selection is what a command line says about where to look and for what.
 type selection struct {
-	target   tracer.Target
+	target   subject
 	patterns []string
 	engine   engineFlag
 	where    string // of --where; it chooses the markers that have its fields, save those that patterns name

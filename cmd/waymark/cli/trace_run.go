@@ -32,7 +32,7 @@ func runTrace(ctx context.Context, env *Env, o *traceOptions, sel *selection) er
 	var events *tracer.Tracer
 	return env.watch(ctx, &o.watchFlags, sel, watching{
 		attach: func(s *session) (_ attached, err error) {
-			if events, err = tracer.Trace(s.target, s.markers, &tracer.TraceOptions{Attach: tracer.Attach{Where: o.where, Vars: o.vars, Strings: o.str, BufferSize: int(o.buffer), Later: s.later}, MaxString: o.max, OwnPIDs: o.own || o.json}); err != nil {
+			if events, err = tracer.Trace(s.target.target(), s.markers, &tracer.TraceOptions{Attach: tracer.Attach{Where: o.where, Vars: o.vars, Strings: o.str, BufferSize: int(o.buffer), Later: s.later}, MaxString: o.max, OwnPIDs: o.own || o.json}); err != nil {
 				return nil, err
 			}
 			s.noteBuffer(events, o.buffer)
