@@ -139,7 +139,7 @@ func start(t *testing.T, argv []string, patterns ...string) *command {
 	}
 	s := &command{Command: c, exited: make(chan error, 1), target: tracer.PIDs(c.PID())}
 	go func() { s.exited <- c.Wait() }()
-	t.Cleanup(func() { c.Kill() })
+	t.Cleanup(func() { c.Signal(os.Kill) })
 	all, err := tracer.Find(context.Background(), s.target)
 	if err == nil {
 		s.markers, err = tracer.Select(all, patterns)

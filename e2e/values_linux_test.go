@@ -25,7 +25,7 @@ func hits(t *testing.T, path, patterns string, change func(*tracer.Marker)) (lin
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Kill()
+	defer c.Signal(os.Kill)
 	all, err := tracer.Find(context.Background(), tracer.PIDs(c.PID()))
 	if err != nil {
 		t.Fatal(err)

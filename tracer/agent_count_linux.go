@@ -142,7 +142,7 @@ type agentKeys struct {
 
 func newAgentKeys(t Target, markers []*Marker, o options) (*agentKeys, error) {
 	if slices.Contains(o.by, "tid") {
-		return nil, fmt.Errorf("counting by thread: %w", ErrNotByAgent)
+		return nil, model.NotByAgent("counting by thread")
 	}
 	events, err := newAgentEvents(t, markers, o)
 	if err != nil {

@@ -85,7 +85,7 @@ func traceKinds(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Kill()
+	defer cmd.Signal(os.Kill)
 	target := PIDs(cmd.PID())
 	markers := mustFind(t, target)
 	for _, m := range markers {
@@ -186,7 +186,7 @@ func TestCountGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Kill()
+	defer cmd.Signal(os.Kill)
 	target := PIDs(cmd.PID())
 	c, err := Count(target, mustFind(t, target, "kinds:signed"), nil)
 	if err != nil {

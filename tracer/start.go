@@ -15,7 +15,7 @@ type StartOptions struct {
 	Dir            string   // "" for this process's
 	// Engine is what will look at the command. EngineAgent starts a program with package agent,
 	// without ptrace: it runs until its agent waits for Resume, while its packages are initialized.
-	// What is marked before that is not seen; without an agent the error wraps ErrNoAgent. If this
+	// What is marked before that is not seen; without an agent the error wraps client.ErrNoAgent. If this
 	// process dies before Resume the program runs on. EngineAuto is the agent's only where the kernel's is
 	// not permitted and the program has an agent.
 	Engine Engine
@@ -37,7 +37,7 @@ type startedProcess interface {
 
 // Start starts a command and stops it before its first instruction, so that Find and Count
 // or Trace can be given its Target first. Then Resume lets it run. A command that is never
-// resumed dies with this process, or by Kill. When ctx is done it is killed.
+// resumed dies with this process, or by a signal. When ctx is done it is killed.
 //
 // The process is the command itself: there is no shell or helper in front of it. Start needs
 // ptrace for the time until Resume; where that is not permitted it is a *PermissionError.
@@ -65,8 +65,5 @@ func (c *Command) Resume() error { return c.process.resume() }
 // nil for status 0, an *exec.ExitError for others. It must be called once.
 func (c *Command) Wait() error { return c.process.wait() }
 
-// Signal sends a signal, also to a command that is not resumed.
+// Signal sends a signal, also to a command that is not resumed. Wait still has to be called.
 func (c *Command) Signal(s os.Signal) error { return c.process.signal(s) }
-
-// Kill ends the command, resumed or not. Wait still has to be called.
-func (c *Command) Kill() error { return c.process.signal(os.Kill) }

@@ -49,7 +49,7 @@ func TestCommandIsAttachedFromItsFirstInstruction(t *testing.T) {
 func TestCommandNotResumed(t *testing.T) {
 	sleep := peer.Need(t, "sleep")[0]
 	for name, end := range map[string]func(*Command, context.CancelFunc){
-		"killed":   func(c *Command, _ context.CancelFunc) { c.Kill() },
+		"killed":   func(c *Command, _ context.CancelFunc) { c.Signal(os.Kill) },
 		"canceled": func(_ *Command, cancel context.CancelFunc) { cancel() },
 	} {
 		t.Run(name, func(t *testing.T) {

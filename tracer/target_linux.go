@@ -46,7 +46,7 @@ var errNoProcesses = errors.New("the agent engine looks at processes: by -p PID 
 // checkAgent reports whether what was asked for can be done by agents at all.
 func checkAgent(t Target, markers []*Marker) error {
 	if t.follow {
-		return fmt.Errorf("following children of a process: %w", ErrNotByAgent)
+		return model.NotByAgent("following children of a process")
 	}
 	if len(t.pids) == 0 {
 		return errNoProcesses

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +27,7 @@ func (e *Env) demoEngine(ctx context.Context, server string, engine tracer.Engin
 	ended := false
 	defer func() {
 		if !ended {
-			c.Kill()
+			c.Signal(os.Kill)
 			<-exited
 		}
 	}()

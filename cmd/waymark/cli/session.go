@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 	"strings"
 	"time"
 
@@ -105,7 +106,7 @@ func (s *session) startCommand(ctx context.Context, argv []string) error {
 	s.command, s.exited = c, make(chan struct{})
 	engine, _ := c.Target().Engine() // Start has chosen it
 	s.target = subject{PID: c.PID(), Engine: engine}
-	e.onSecondInterrupt(func() { c.Kill() })
+	e.onSecondInterrupt(func() { c.Signal(os.Kill) })
 	go func() {
 		s.result = c.Wait()
 		close(s.exited)
@@ -116,7 +117,7 @@ func (s *session) startCommand(ctx context.Context, argv []string) error {
 // abandon ends a session that never began.
 func (s *session) abandon() {
 	if s.command != nil {
-		s.command.Kill()
+		s.command.Signal(os.Kill)
 		<-s.exited
 	}
 	s.process.close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"syscall"
 	"time"
@@ -121,7 +122,7 @@ func (s *session) terminate(kill <-chan struct{}) error {
 	select {
 	case <-s.exited:
 	case <-kill:
-		s.command.Kill()
+		s.command.Signal(os.Kill)
 		<-s.exited
 	case <-time.After(stubborn):
 		return withHint(fmt.Errorf("%s, process %d, still runs %v after SIGTERM, and is left running", s.named, pid, stubborn),
