@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/agent"
-	"github.com/waymark-trace/waymark/tracer"
 	"github.com/waymark-trace/waymark/tracer/client"
 )
 
@@ -174,7 +173,7 @@ func TestStartAndStop(t *testing.T) {
 	if _, err := os.Lstat(a.Socket()); !os.IsNotExist(err) {
 		t.Errorf("socket after Stop: %v", err)
 	}
-	if _, err := client.Dial(os.Getpid()); !errors.Is(err, tracer.ErrNoAgent) {
+	if _, err := client.Dial(os.Getpid()); !errors.Is(err, client.ErrNoAgent) {
 		t.Errorf("connecting after Stop: %v", err)
 	}
 	a, err = agent.Start(nil)

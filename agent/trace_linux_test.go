@@ -19,7 +19,7 @@ import (
 // found returns the marker of a target, by its agent.
 func found(t *testing.T, p *program) (tracer.Target, []*tracer.Marker) {
 	t.Helper()
-	target := tracer.Target{PID: p.PID(), Engine: tracer.EngineAgent}
+	target := tracer.PIDs(p.PID()).By(tracer.EngineAgent)
 	all, err := tracer.Find(t.Context(), target)
 	must(t, err)
 	markers, err := tracer.Select(all, []string{"target:worked"})

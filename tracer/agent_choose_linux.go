@@ -3,7 +3,6 @@ package tracer
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -14,29 +13,9 @@ import (
 
 func kernelPermitted() error { return model.AttachPermission("attaching") }
 
-func chooseEngine(t Target) Engine {
-	kernel := kernelPermitted()
-	switch {
-	case len(t.Command) > 0:
-		if kernel != nil && programHasAgent(t.Command[0]) {
-			return EngineAgent
-		}
-	case len(t.pids()) > 0:
-		if kernel == nil {
-			if markers, err := find(context.Background(), t); err != nil || len(markers) > 0 {
-				return EngineKernel // whatever is wrong is said when it is looked at
-			}
-		}
-		if haveAgents(t) {
-			return EngineAgent
-		}
-	}
-	return EngineKernel
-}
-
 // haveAgents reports whether all processes of a target have agents.
 func haveAgents(t Target) bool {
-	for _, pid := range t.pids() {
+	for _, pid := range t.pids {
 		a, err := agentconn.Dial(pid)
 		if err != nil {
 			return false

@@ -36,7 +36,7 @@ func newAgentCounts(t Target, markers []*Marker, o options) (counts, error) {
 	var err error
 	// Events are counted before they are read for their keys: what is lost between the two is some
 	// other key's, and not the other way round.
-	if c.sessions, err = agentconn.StartSessions(t.pids(), markers, wire.Session{Mode: wire.Count, Where: o.Where}); err != nil {
+	if c.sessions, err = agentconn.StartSessions(t.pids, markers, wire.Session{Mode: wire.Count, Where: o.Where}); err != nil {
 		return nil, err
 	}
 	if len(o.by) > 0 {
@@ -142,7 +142,7 @@ type agentKeys struct {
 
 func newAgentKeys(t Target, markers []*Marker, o options) (*agentKeys, error) {
 	if slices.Contains(o.by, "tid") {
-		return nil, fmt.Errorf("counting by thread: %w", ErrNotByAgent)
+		return nil, model.NotByAgent("counting by thread")
 	}
 	events, err := newAgentEvents(t, markers, o)
 	if err != nil {

@@ -1,7 +1,6 @@
 package tracer
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/waymark-trace/waymark/event"
@@ -31,9 +30,9 @@ func newAgentPairs(t Target, begin, end []*Marker, o *LatencyOptions, d options)
 	case o.Where != "":
 		// A begin of which it does not hold ends what was open with its key; the agent would keep
 		// it to itself.
-		return nil, fmt.Errorf("a condition on what begins pairs: %w", ErrNotByAgent)
+		return nil, model.NotByAgent("a condition on what begins pairs")
 	case p.joined.begin == "tid" || p.joined.end == "tid":
-		return nil, fmt.Errorf("joining pairs by thread: %w", ErrNotByAgent)
+		return nil, model.NotByAgent("joining pairs by thread")
 	}
 	events, err := newAgentEvents(t, markers, d)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/wire"
 	"github.com/waymark-trace/waymark/tracer/internal/agentconn"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // agentCommand is a program whose agent waits until it is resumed.
@@ -29,11 +30,8 @@ const (
 )
 
 func startAgent(ctx context.Context, argv []string, o *StartOptions) (*agentCommand, error) {
-	if len(argv) == 0 {
-		return nil, errors.New("starting a command: it has no name")
-	}
 	if path, err := exec.LookPath(argv[0]); err == nil && !programHasAgent(argv[0]) {
-		return nil, fmt.Errorf("starting %s: %w", path, ErrNoAgent)
+		return nil, fmt.Errorf("starting %s: %w", path, model.ErrNoAgent)
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = o.Stdin, o.Stdout, o.Stderr, o.Dir
@@ -69,14 +67,14 @@ func (c *agentCommand) connect() error {
 		case err == nil:
 			c.conn.Close()
 			return errors.New("its agent does not wait")
-		case !errors.Is(err, ErrNoAgent):
+		case !errors.Is(err, model.ErrNoAgent):
 			return err
 		case time.Since(begun) > agentPatience:
-			return fmt.Errorf("%w within %v", ErrNoAgent, agentPatience)
+			return fmt.Errorf("%w within %v", model.ErrNoAgent, agentPatience)
 		}
 		select {
 		case <-c.exited:
-			return fmt.Errorf("%w: it has ended", ErrNoAgent)
+			return fmt.Errorf("%w: it has ended", model.ErrNoAgent)
 		case <-time.After(agentPoll):
 		}
 	}

@@ -22,5 +22,5 @@ func newAgentEvents(t Target, markers []*Marker, o options) (*agentconn.Events, 
 	if o.usual {
 		size = 0 // as much, or what there is room for
 	}
-	return agentconn.Record(t.pids(), markers, wire.Session{Mode: wire.Discard, Size: size, Where: o.Where, MaxString: o.maxString})
+	return agentconn.Record(t.pids, markers, wire.Session{Mode: wire.Discard, Size: size, Where: o.Where, MaxString: o.maxString})
 }

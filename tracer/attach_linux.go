@@ -34,7 +34,7 @@ func prepare(t Target, markers []*Marker) (*plan, error) {
 
 func (p *plan) prepare() error {
 	op := fmt.Sprintf("attaching to %s", describe(p.markers))
-	for _, pid := range p.target.pids() {
+	for _, pid := range p.target.pids {
 		if err := model.CheckProcess(pid, p.markers); err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}

@@ -48,7 +48,7 @@ func (a *attachment) attach(t Target, markers []*Marker, o options, c collector)
 		err = a.watcher.begin(a.add)
 	}
 	if err == nil {
-		err = model.CheckAttached(t.pids(), markers)
+		err = model.CheckAttached(t.pids, markers)
 	}
 	if err != nil {
 		_ = a.Close() // why is in err

@@ -1,7 +1,5 @@
 package tracer
 
-import "errors"
-
 // Counter counts the hits of markers in the kernel. Its methods may be called from several
 // goroutines.
 type Counter struct {
@@ -18,8 +16,8 @@ type counts interface {
 	read([]MarkerCount) error
 }
 
-// Count attaches to the markers and counts from then on. t is PID or PIDs, which limits it to
-// these processes, or a Path: every process that maps the file, now and later. The markers come
+// Count attaches to the markers and counts from then on. PIDs limits it to
+// these processes, Path means every process that maps the file, now and later. The markers come
 // from Find for the same target. With Later there need not be any yet.
 //
 // A hit costs the target a uprobe, about half a microsecond, and the counter no system call.
@@ -30,10 +28,11 @@ type counts interface {
 // other way they are lowered right after.
 func Count(t Target, markers []*Marker, o *CountOptions) (*Counter, error) {
 	d := o.options()
-	if err := t.checkAttach(markers, d.Later); err != nil {
+	t, err := t.checkAttach(markers, d.Later)
+	if err != nil {
 		return nil, err
 	}
-	markers, err := d.fields(markers, true)
+	markers, err = d.fields(markers, true)
 	if err != nil {
 		return nil, err
 	}
@@ -63,18 +62,4 @@ func (c *Counter) Read() ([]MarkerCount, error) {
 		return nil, err
 	}
 	return out, nil
-}
-
-// checkAttach reports whether t can be attached to at all.
-func (t Target) checkAttach(markers []*Marker, later *Later) error {
-	if err := t.check(); err != nil {
-		return err
-	}
-	if len(t.Command) > 0 {
-		return errors.New("target is a command: Start it and attach to its PID")
-	}
-	if len(markers) == 0 && (later == nil || len(t.pids()) == 0) {
-		return errors.New("attaching: no markers are selected")
-	}
-	return nil
 }

@@ -15,7 +15,7 @@ import (
 // left returns the state of the one counter of l, which is looked at from the outside.
 func (l *late) state() doctor.Counter {
 	l.t.Helper()
-	markers := mustFind(l.t, Target{PID: l.PID()}, "late:hit")
+	markers := mustFind(l.t, PIDs(l.PID()), "late:hit")
 	states, err := doctor.Counters(l.PID(), markers)
 	if err != nil {
 		l.t.Fatal(err)
@@ -34,7 +34,7 @@ func TestRepairBesideLeakedUprobe(t *testing.T) {
 	stuck.open()
 	other.open()
 	other.find()
-	both := Target{Path: stuck.library}
+	both := Path(stuck.library)
 	c := count(t, both, stuck.find())
 	stuck.set(0) // "ref_ctr going negative", "failed to unregister, leaking uprobe"
 	closeNow(t, c)
@@ -83,7 +83,7 @@ func TestRepairCounter(t *testing.T) {
 		t.Errorf("repairing another value than was seen: %v, want ErrChanged", err)
 	}
 	l.set(3)
-	c := count(t, Target{PID: l.PID()}, l.find())
+	c := count(t, PIDs(l.PID()), l.find())
 	if err := s.Repair(); !errors.Is(err, ErrChanged) {
 		t.Errorf("repairing what is traced by now: %v, want ErrChanged", err)
 	}
@@ -114,7 +114,7 @@ func TestRepairCounter(t *testing.T) {
 func TestCounterNotLeftWhileTraced(t *testing.T) {
 	for _, path := range []string{tick(t), tick5(t)} {
 		p := startTick(t, path, 100)
-		markers := mustFind(t, Target{PID: p.PID()}, "loop2")
+		markers := mustFind(t, PIDs(p.PID()), "loop2")
 		state := func() doctor.Counter {
 			t.Helper()
 			states, err := doctor.Counters(p.PID(), markers)
@@ -123,7 +123,7 @@ func TestCounterNotLeftWhileTraced(t *testing.T) {
 			}
 			return states[0]
 		}
-		c := count(t, Target{Path: path}, mustFind(t, Target{Path: path}, "loop2"))
+		c := count(t, Path(path), mustFind(t, Path(path), "loop2"))
 		if s := state(); s.Leaked || s.Value != 1 || s.Attached != 1 {
 			t.Errorf("traced by waymark: %+v", s)
 		}
@@ -167,7 +167,7 @@ func TestCounterNotLeftByPeers(t *testing.T) {
 	peers := peer.Need(t, "bpftrace")
 	path := tick(t)
 	p := startTick(t, path, 100)
-	markers := mustFind(t, Target{PID: p.PID()}, "loop2")
+	markers := mustFind(t, PIDs(p.PID()), "loop2")
 	raised := func(what string) (s doctor.Counter) {
 		t.Helper()
 		eventually(t, "a counter raised by "+what, func() bool {

@@ -8,7 +8,7 @@ import (
 )
 
 func newCounts(t Target, markers []*Marker, o options) (counts, error) {
-	if t.Engine == EngineAgent {
+	if t.engine == EngineAgent {
 		return newAgentCounts(t, markers, o)
 	}
 	if len(o.by) > 0 {

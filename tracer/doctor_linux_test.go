@@ -35,7 +35,7 @@ func TestCheckPIDRedZone(t *testing.T) {
 		p := startTick(t, path, 1)
 		made, markers := doctor.CheckPID(context.Background(), p.PID())
 		want := doctor.OK
-		c, err := Count(Target{PID: p.PID()}, markers, nil)
+		c, err := Count(PIDs(p.PID()), markers, nil)
 		if err == nil {
 			closeNow(t, c)
 		} else {

@@ -19,7 +19,7 @@ func TestWhereDuration(t *testing.T) {
 		"took >= 7000000":                    {8, 9},
 	} {
 		p := startTick(t, path, 0)
-		target := Target{PID: p.PID()}
+		target := PIDs(p.PID())
 		markers := mustFind(t, target)
 		if f := markers[0].Fields[1]; f.Kind != event.Duration || f.Type != "time.Duration" {
 			t.Errorf("field %+v", f)
@@ -43,7 +43,7 @@ func TestWhereDuration(t *testing.T) {
 		}
 	}
 	p := startTick(t, path, 0)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	var wrong *WhereError
 	if _, err := Trace(target, mustFind(t, target), &TraceOptions{Attach: Attach{Where: "n > 5ms"}}); !errors.As(err, &wrong) || wrong.Hint != "write a number in its own unit: 5ms is 5000000 nanoseconds" {
 		t.Errorf("a number without a unit: %v", err)

@@ -31,7 +31,7 @@ type kernelEvents struct {
 func guardMain() { bpf.ServeGuard() }
 
 func newEvents(t Target, markers []*Marker, o options) (events, error) {
-	if t.Engine == EngineAgent {
+	if t.engine == EngineAgent {
 		a, err := newAgentEvents(t, markers, o)
 		return agentTracer{a}, err
 	}

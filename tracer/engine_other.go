@@ -4,14 +4,15 @@ package tracer
 
 import (
 	"context"
-	"os"
 
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 func guardMain() {}
 
-func chooseEngine(Target) Engine { return EngineKernel }
+func chooseEngine(context.Context, Target) (t Target, markers []*Marker, err error) {
+	return t, nil, model.ErrPlatform
+}
 
 func find(context.Context, Target) ([]*Marker, error) { return nil, model.ErrPlatform }
 
@@ -29,18 +30,6 @@ func kernelTracepointNames(string) ([]string, error) { return nil, model.ErrPlat
 
 func awaitPatched(context.Context, Target, []*Marker) error { return model.ErrPlatform }
 
-func start(context.Context, []string, *StartOptions) (*command, error) {
-	return nil, model.ErrPlatform
+func start(context.Context, []string, *StartOptions) (startedProcess, Engine, error) {
+	return nil, EngineAuto, model.ErrPlatform
 }
-
-func startAgent(context.Context, []string, *StartOptions) (*command, error) {
-	return nil, model.ErrPlatform
-}
-
-// command is never made here.
-type command struct{}
-
-func (*command) pid() int               { return 0 }
-func (*command) resume() error          { return model.ErrPlatform }
-func (*command) wait() error            { return model.ErrPlatform }
-func (*command) signal(os.Signal) error { return model.ErrPlatform }

@@ -19,7 +19,7 @@ func Example() {
 	trace := func(pid int, patterns ...string) error {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
-		target := tracer.Target{PID: pid}
+		target := tracer.PIDs(pid)
 		markers, err := tracer.Find(ctx, target)
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func Example() {
 
 // The markers of a program, whether it runs or not. Find reads files and needs no privilege for that.
 func ExampleFind() {
-	markers, err := tracer.Find(context.Background(), tracer.Target{Path: "./server"})
+	markers, err := tracer.Find(context.Background(), tracer.Path("./server"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -98,7 +98,7 @@ func ExampleSelect() {
 
 // Requests a second of a process, by status.
 func ExampleCount() {
-	target := tracer.Target{PID: 1234}
+	target := tracer.PIDs(1234)
 	markers, err := tracer.Find(context.Background(), target)
 	if err != nil {
 		log.Fatal(err)
@@ -126,7 +126,7 @@ func ExampleCount() {
 
 // The time of requests, measured in the kernel.
 func ExampleLatency() {
-	target := tracer.Target{PID: 1234}
+	target := tracer.PIDs(1234)
 	markers, err := tracer.Find(context.Background(), target)
 	if err != nil {
 		log.Fatal(err)
@@ -159,7 +159,7 @@ func ExampleStart() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	target := tracer.Target{PID: command.PID()}
+	target := tracer.PIDs(command.PID())
 	markers, err := tracer.Find(ctx, target)
 	if err != nil {
 		log.Fatal(err)

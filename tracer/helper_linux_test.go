@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -158,6 +159,14 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	t.Errorf("%s: not after two minutes", what)
 }
 
+// follow returns a target with the children of its processes, if wanted.
+func follow(t Target, wanted bool) Target {
+	if wanted {
+		return t.Follow()
+	}
+	return t
+}
+
 // next returns the next event, which belongs to the caller.
 func next(ctx context.Context, tr *Tracer) (*event.Event, error) {
 	var e event.Event
@@ -241,8 +250,8 @@ func kernelFDs() []string {
 
 // helper attaches to a process and waits to be killed.
 func helper(pid string) {
-	var target Target
-	fmt.Sscan(pid, &target.PID)
+	number, _ := strconv.Atoi(pid)
+	target := PIDs(number)
 	markers, err := Find(context.Background(), target)
 	if err == nil {
 		_, err = Count(target, markers, nil)

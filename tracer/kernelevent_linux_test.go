@@ -88,13 +88,13 @@ func TestKernelEventPerf(t *testing.T) {
 	needTracefs(t)
 	perf := peer.Need(t, "perf")[0]
 	path := copyOf(t, tick(t))
-	events := define(t, mustFind(t, Target{Path: path}))
+	events := define(t, mustFind(t, Path(path)))
 	for name, e := range events {
 		if e.Existed || len(e.Remarks) > 0 != strings.HasSuffix(name, ":args") {
 			t.Errorf("%+v", e)
 		}
 	}
-	again, err := kernelevent.Define(mustFind(t, Target{Path: path}))
+	again, err := kernelevent.Define(mustFind(t, Path(path)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func perfStat(t *testing.T, perf, events string, command ...string) map[string]s
 func TestKernelEventFtrace(t *testing.T) {
 	dir := needTracefs(t)
 	path := copyOf(t, tick(t))
-	events := define(t, mustFind(t, Target{Path: path}, "args"))
+	events := define(t, mustFind(t, Path(path), "args"))
 	e := events["sdt_sdt_tick:args"]
 	if len(events) != 1 || len(e.Places) != 1 {
 		t.Fatalf("events %+v", events)
@@ -221,7 +221,7 @@ func TestKernelEventLikePerf(t *testing.T) {
 	path := copyOf(t, tick(t))
 	cache := t.TempDir()
 	run(t, perf, "--buildid-dir", cache, "buildid-cache", "--add", path)
-	ours := define(t, mustFind(t, Target{Path: path}))
+	ours := define(t, mustFind(t, Path(path)))
 	var dropped []string
 	for _, e := range ours {
 		out, err := exec.Command(perf, "--buildid-dir", cache, "probe", "-q", "-D", "%"+e.FullName()).Output()
@@ -268,7 +268,7 @@ func TestKernelEventGo(t *testing.T) {
 	needTracefs(t)
 	perf := peer.Need(t, "perf")[0]
 	path := linked(t, gobuild.Config{PIE: true}, "../internal/link/testdata/allkinds")
-	events := define(t, mustFind(t, Target{Path: path}))
+	events := define(t, mustFind(t, Path(path)))
 	for _, test := range []struct{ event, want string }{
 		{"sdt_kinds:none", ``},
 		{"sdt_kinds:signed", `i=-1 i8=-8 i16=-16 i32=-32 i64=-64`},
@@ -297,7 +297,7 @@ func TestKernelEventRefuses(t *testing.T) {
 	if err := os.Rename(path, odd); err != nil {
 		t.Fatal(err)
 	}
-	_, err := kernelevent.Define(mustFind(t, Target{Path: odd}))
+	_, err := kernelevent.Define(mustFind(t, Path(odd)))
 	if !errors.Is(err, kernelevent.ErrPath) {
 		t.Errorf("a path with a blank: %v, want kernelevent.ErrPath", err)
 	}
@@ -306,8 +306,8 @@ func TestKernelEventRefuses(t *testing.T) {
 	if err := os.Symlink(odd, link); err != nil {
 		t.Fatal(err)
 	}
-	define(t, mustFind(t, Target{Path: link}, "loop2"))
-	markers := mustFind(t, Target{Path: link}, "loop1", "loop2")
+	define(t, mustFind(t, Path(link), "loop2"))
+	markers := mustFind(t, Path(link), "loop1", "loop2")
 	for _, m := range markers {
 		if m.Name == "loop2" {
 			m.Sites[0].CounterOffset += 2 // the place has another by now
@@ -346,7 +346,7 @@ func TestKernelEventSites(t *testing.T) {
 	needTracefs(t)
 	const postgres = "/usr/lib/postgresql/15/bin/postgres"
 	peer.Need(t, postgres)
-	events := define(t, mustFind(t, Target{Path: postgres}))
+	events := define(t, mustFind(t, Path(postgres)))
 	places := 0
 	for _, e := range events {
 		places += len(e.Places)

@@ -83,7 +83,8 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 	if d.maxKeys = defaultMaxOpen; o.MaxOpen > 0 {
 		d.maxKeys = min(o.MaxOpen, maxMaxKeys)
 	}
-	if err := t.checkAttach(begin, d.Later); err != nil {
+	t, err := t.checkAttach(begin, d.Later)
+	if err != nil {
 		return nil, err
 	}
 	if len(end) == 0 && o.Later == nil {
@@ -94,7 +95,7 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 			return nil, fmt.Errorf("%s would begin and end pairs at once", m.FullName())
 		}
 	}
-	begin, err := model.Placed(begin, true)
+	begin, err = model.Placed(begin, true)
 	if err == nil {
 		end, err = model.Placed(end, true)
 	}

@@ -22,7 +22,7 @@ type kernelPairs struct {
 }
 
 func newPairs(t Target, begin, end []*Marker, how *LatencyOptions, o options) (pairs, error) {
-	if t.Engine == EngineAgent {
+	if t.engine == EngineAgent {
 		return newAgentPairs(t, begin, end, how, o)
 	}
 	k := &kernelPairs{how: how, first: len(begin)}

@@ -64,7 +64,7 @@ func TestLatencyC(t *testing.T) {
 			t.Run(fmt.Sprint(mode, by.By), func(t *testing.T) {
 				force(t, mode)
 				p := startC(t, "pairs", fmt.Sprint(threads), fmt.Sprint(rounds))
-				target := Target{PID: p.PID()}
+				target := PIDs(p.PID())
 				all := mustFind(t, target)
 				l, err := Latency(target, one(t, all, "begin"), one(t, all, "end"), &by)
 				if err != nil {
@@ -112,7 +112,7 @@ func TestLatencyForgets(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			p := startC(t, "open")
-			target := Target{PID: p.PID()}
+			target := PIDs(p.PID())
 			all := mustFind(t, target)
 			l, err := Latency(target, one(t, all, "begin"), one(t, all, "end"), &LatencyOptions{By: "arg1", MaxOpen: room})
 			if err != nil {
@@ -184,7 +184,7 @@ func TestGoRequests(t *testing.T) {
 			force(t, mode)
 			const rounds = 500
 			p := startTick(t, path, rounds)
-			target := Target{PID: p.PID()}
+			target := PIDs(p.PID())
 			all := mustFind(t, target)
 			pairs := map[string]*Pairs{}
 			for name, o := range map[string]LatencyOptions{"req:begin req:end": {}, "job:queued job:done": {By: "id", EndBy: "job"}, "nest:in nest:out": {}, "nest:in nest:out outermost": {Attach: Attach{Where: "depth == 3"}}} {

@@ -41,7 +41,7 @@ type loader struct {
 func startLoader(t *testing.T, c laterCase, args ...string) *loader {
 	t.Helper()
 	p := startProgram(t, append([]string{compile(t, "load.c", "-ldl")}, args...)...)
-	l := &loader{p, Target{PID: p.PID(), Follow: c.follow}, make(chan []*Marker, 8), nil}
+	l := &loader{p, follow(PIDs(p.PID()), c.follow), make(chan []*Marker, 8), nil}
 	l.later = &Later{Pause: c.pause, Report: func(markers []*Marker, err error) {
 		if err != nil {
 			t.Error(err)
@@ -145,7 +145,7 @@ func TestLaterExec(t *testing.T) {
 	script := fmt.Sprintf("echo ready; read x; %[1]s 5 run; echo | %[2]s 2 20 | grep -c ' '; %[1]s 7 run; exec %[1]s 7 run", path, threads)
 	follow := func(t *testing.T) (ticker, Target) {
 		p := startProgram(t, peer.Need(t, "sh")[0], "-c", script)
-		return p, Target{PID: p.PID(), Follow: true}
+		return p, PIDs(p.PID()).Follow()
 	}
 	run := func(p ticker) {
 		p.run()
@@ -195,7 +195,7 @@ func TestLaterExec(t *testing.T) {
 func TestLaterGo(t *testing.T) {
 	path := linked(t, gobuild.Config{}, "testdata/requests")
 	p := startProgram(t, peer.Need(t, "sh")[0], "-c", "echo ready; read x; exec "+path+" 50")
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	pairs, err := Latency(target, nil, nil, &LatencyOptions{Attach: Attach{Later: &Later{Pause: true, Choose: func(m *Marker) bool { return m.Provider == "req" }, Report: later(t, true).Report}}, Ends: func(m *Marker) bool { return m.Name == "end" }})
 	if err != nil {
 		t.Fatal(err)

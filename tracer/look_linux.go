@@ -56,19 +56,19 @@ func (w *watcher) look(pid int) (attached bool) {
 		}
 		return false
 	}
-	if w.later == nil || !member && !w.target.Follow {
+	if w.later == nil || !member && !w.target.follow {
 		return false
 	}
 	markers, linkers := w.fresh(pid)
 	if len(markers) == 0 && len(linkers) == 0 {
 		return false
 	}
-	t := Target{PID: pid}
-	if w.target.Follow {
+	t := PIDs(pid)
+	if w.target.follow {
 		t = Target{}
 	}
 	skipped, err := w.add(markers, linkers, t)
-	if err == nil && t.PID != 0 {
+	if err == nil && len(t.pids) > 0 {
 		err = model.CheckProcess(pid, markers)
 	}
 	if markers = without(markers, skipped); len(markers) > 0 || err != nil {
@@ -104,7 +104,7 @@ func (w *watcher) fresh(pid int) (markers []*Marker, linkers []*File) {
 	}
 	for _, r := range files {
 		key := pid
-		if w.target.Follow {
+		if w.target.follow {
 			key = 0
 		}
 		if w.know(key, r.File) {

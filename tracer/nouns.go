@@ -28,7 +28,6 @@ type SimpleVariable = model.SimpleVariable
 
 // The errors of this package and of those below it.
 type (
-	AgentError      = model.AgentError
 	SiteError       = model.SiteError
 	PermissionError = model.PermissionError
 	NoMatchError    = model.NoMatchError
@@ -39,16 +38,12 @@ type (
 var (
 	ErrNotSupported    = model.ErrNotSupported
 	ErrNoProc          = model.ErrNoProc
-	ErrNoTracefs       = model.ErrNoTracefs
 	ErrNoTypes         = model.ErrNoTypes
 	ErrNoProcess       = model.ErrNoProcess
 	ErrChanged         = model.ErrChanged
 	ErrCounterConflict = model.ErrCounterConflict
 	ErrRedZone         = model.ErrRedZone
-	ErrTyped           = model.ErrTyped
 	ErrNoTracepoint    = model.ErrNoTracepoint
-	ErrNoAgent         = model.ErrNoAgent
-	ErrNotByAgent      = model.ErrNotByAgent
 	ErrNoVariable      = model.ErrNoVariable
 	ErrNotSimple       = model.ErrNotSimple
 	ErrNoDebug         = model.ErrNoDebug

@@ -37,8 +37,11 @@ func TestOutline(t *testing.T) {
 
 func sameOutline(t *testing.T, path string) {
 	t.Helper()
-	whole := mustFind(t, Target{Path: path})
-	outline := mustFind(t, Target{Path: path, Outline: true})
+	whole := mustFind(t, Path(path))
+	outline, err := FindNames(t.Context(), Path(path))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff(functionsOf(whole), functionsOf(outline)); diff != "" || len(whole) < 4 {
 		t.Errorf("%d markers, functions (-Find +outline):\n%s", len(whole), diff)
 	}
@@ -47,7 +50,7 @@ func sameOutline(t *testing.T, path string) {
 			t.Fatalf("%s: %v, %d fields", m.FullName(), err, len(m.Fields))
 		}
 	}
-	if _, err := Count(Target{Path: path}, outline, nil); !errors.Is(err, model.ErrOutline) {
+	if _, err := Count(Path(path), outline, nil); !errors.Is(err, model.ErrOutline) {
 		t.Errorf("counting: %v, want %v", err, model.ErrOutline)
 	}
 }

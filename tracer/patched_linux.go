@@ -38,7 +38,7 @@ func awaitPatched(ctx context.Context, t Target, markers []*Marker) error {
 	if err != nil || len(programs) == 0 {
 		return err
 	}
-	pids := t.pids()
+	pids := t.pids
 	if len(pids) == 0 {
 		if pids, err = procfs.PIDs(); err != nil {
 			return fmt.Errorf("listing processes: %w", err)
@@ -48,7 +48,7 @@ func awaitPatched(ctx context.Context, t Target, markers []*Marker) error {
 	defer cancel()
 	for _, p := range programs {
 		for _, pid := range pids {
-			if t.Path != "" && !p.runs(pid) {
+			if t.path != "" && !p.runs(pid) {
 				continue
 			}
 			if err := p.await(ctx, pid); err != nil {

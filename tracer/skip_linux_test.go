@@ -29,7 +29,7 @@ func TestSkipsRedZone(t *testing.T) {
 		}
 	}
 	p := startTick(t, path, 7)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	all := mustFind(t, target)
 	c, err := Count(target, all, nil)
 	if err != nil {

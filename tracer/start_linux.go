@@ -23,10 +23,19 @@ type command struct {
 	stopped  chan struct{} // closed when the ptrace thread has let go
 }
 
-func start(ctx context.Context, argv []string, o *StartOptions) (*command, error) {
+func start(ctx context.Context, argv []string, o *StartOptions) (startedProcess, Engine, error) {
 	if len(argv) == 0 {
-		return nil, errors.New("starting a command: it has no name")
+		return nil, EngineAuto, errors.New("starting a command: it has no name")
 	}
+	if o.Engine == EngineAgent || o.Engine == EngineAuto && kernelPermitted() != nil && programHasAgent(argv[0]) {
+		c, err := startAgent(ctx, argv, o)
+		return c, EngineAgent, err
+	}
+	c, err := startStopped(ctx, argv, o)
+	return c, EngineKernel, err
+}
+
+func startStopped(ctx context.Context, argv []string, o *StartOptions) (*command, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Stdin, o.Stdout, o.Stderr
 	cmd.Env, cmd.Dir = o.Env, o.Dir

@@ -4,38 +4,51 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 
 	"github.com/waymark-trace/waymark/tracer/internal/agentconn"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
+// find looks at a target with an engine that is known.
 func find(ctx context.Context, t Target) ([]*Marker, error) {
 	switch {
-	case t.Engine == EngineAgent && len(t.pids()) == 0:
+	case t.engine == EngineAgent && len(t.pids) == 0:
 		return nil, errNoProcesses
-	case t.Engine == EngineAgent:
-		return agentconn.Find(ctx, t.pids())
-	case len(t.pids()) > 0:
-		return model.FindPIDs(ctx, t.pids(), t.Outline)
-	case t.Path != "":
-		return model.FindPath(t.Path, t.Outline)
+	case t.engine == EngineAgent:
+		return agentconn.Find(ctx, t.pids)
+	case len(t.pids) > 0:
+		return model.FindPIDs(ctx, t.pids, t.names)
 	}
-	path, err := exec.LookPath(t.Command[0])
-	if err != nil {
-		return nil, err
+	return model.FindPath(t.path, t.names)
+}
+
+// chooseEngine finds out which engine EngineAuto is for a target, and returns what that one finds.
+func chooseEngine(ctx context.Context, t Target) (Target, []*Marker, error) {
+	kernel, agent := t.By(EngineKernel), t.By(EngineAgent)
+	if len(t.pids) == 0 {
+		markers, err := find(ctx, kernel)
+		return kernel, markers, err
 	}
-	return model.FindPath(path, t.Outline)
+	if kernelPermitted() != nil && haveAgents(t) {
+		markers, err := find(ctx, agent)
+		return agent, markers, err
+	}
+	markers, err := find(ctx, kernel)
+	if err == nil && len(markers) == 0 && haveAgents(t) {
+		markers, err = find(ctx, agent)
+		return agent, markers, err
+	}
+	return kernel, markers, err
 }
 
 var errNoProcesses = errors.New("the agent engine looks at processes: by -p PID or -- COMMAND")
 
 // checkAgent reports whether what was asked for can be done by agents at all.
 func checkAgent(t Target, markers []*Marker) error {
-	if t.Follow {
-		return fmt.Errorf("following children of a process: %w", ErrNotByAgent)
+	if t.follow {
+		return model.NotByAgent("following children of a process")
 	}
-	if len(t.pids()) == 0 {
+	if len(t.pids) == 0 {
 		return errNoProcesses
 	}
 	if len(markers) == 0 {
@@ -43,7 +56,7 @@ func checkAgent(t Target, markers []*Marker) error {
 	}
 	for _, m := range markers {
 		if model.Declared(m) == "" {
-			return fmt.Errorf("%s was not found through an agent: give Find and this the same Target.Engine", m.FullName())
+			return fmt.Errorf("%s was not found through an agent: give Find and this the same Target", m.FullName())
 		}
 	}
 	return nil

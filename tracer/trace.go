@@ -39,10 +39,11 @@ func fullBuffers(stream string, byCPU []uint64) (lost []source.Loss) {
 // are those of Count, with some hundred nanoseconds more per event.
 func Trace(t Target, markers []*Marker, o *TraceOptions) (*Tracer, error) {
 	d := o.options()
-	if err := t.checkAttach(markers, d.Later); err != nil {
+	t, err := t.checkAttach(markers, d.Later)
+	if err != nil {
 		return nil, err
 	}
-	markers, err := d.fields(markers, true)
+	markers, err = d.fields(markers, true)
 	if err != nil {
 		return nil, err
 	}

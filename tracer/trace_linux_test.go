@@ -47,7 +47,7 @@ func TestTraceValues(t *testing.T) {
 func traceValues(t *testing.T, path string) {
 	const n = 300
 	p := startTick(t, path, n)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	tr, err := Trace(target, mustFind(t, target), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func checkOptimized(t *testing.T, pid int, nop5 bool) {
 func TestTraceLost(t *testing.T) {
 	const n = 200_000
 	p := startTick(t, tick(t), n)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	tr, err := Trace(target, mustFind(t, target, "args"), &TraceOptions{Attach: Attach{BufferSize: 64 << 10}})
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestTraceLost(t *testing.T) {
 func TestTraceWhileRunning(t *testing.T) {
 	const n = 300_000
 	p := startTick(t, tick(t), n)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	tr, err := Trace(target, mustFind(t, target, "loop*", "args"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestTraceWhileRunning(t *testing.T) {
 
 func TestTraceCancel(t *testing.T) {
 	p := startTick(t, tick(t), 5)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	tr, err := Trace(target, mustFind(t, target, "loop1"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func TestTraceCancel(t *testing.T) {
 
 func TestTraceCloseWakesNext(t *testing.T) {
 	p := startTick(t, tick(t), 5)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	tr, err := Trace(target, mustFind(t, target, "loop1"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ const postgres = "/usr/lib/postgresql/15/bin/postgres"
 func TestTracePostgreSQL(t *testing.T) {
 	peer.Root(t)
 	peer.Need(t, postgres)
-	markers := mustFind(t, Target{Path: postgres})
+	markers := mustFind(t, Path(postgres))
 	sites := 0
 	for _, m := range markers {
 		sites += len(m.Sites)
@@ -251,7 +251,7 @@ func TestTracePostgreSQL(t *testing.T) {
 	for _, mode := range modes[:2] {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
-			tr, err := Trace(Target{Path: postgres}, markers, nil)
+			tr, err := Trace(Path(postgres), markers, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

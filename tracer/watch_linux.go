@@ -41,7 +41,7 @@ const (
 )
 
 func newWatcher(t Target, markers []*Marker, later *Later) (*watcher, error) {
-	if len(t.pids()) == 0 || !t.Follow && later == nil {
+	if len(t.pids) == 0 || !t.follow && later == nil {
 		return nil, nil
 	}
 	w := &watcher{
@@ -63,11 +63,11 @@ func newWatcher(t Target, markers []*Marker, later *Later) (*watcher, error) {
 		return nil, err
 	}
 	var err error
-	w.watch, err = bpf.NewWatch(bpf.WatchOptions{Follow: t.Follow, Pause: later != nil && later.Pause})
-	if errors.Is(err, bpf.ErrNoTypes) && t.Follow {
+	w.watch, err = bpf.NewWatch(bpf.WatchOptions{Follow: t.follow, Pause: later != nil && later.Pause})
+	if errors.Is(err, bpf.ErrNoTypes) && t.follow {
 		return nil, fmt.Errorf("following processes: %w: %w", ErrNotSupported, ErrNoTypes)
 	}
-	if err != nil && t.Follow {
+	if err != nil && t.follow {
 		return nil, fmt.Errorf("following processes: %w", model.NotSupported(err))
 	}
 	return w, nil
@@ -75,10 +75,10 @@ func newWatcher(t Target, markers []*Marker, later *Later) (*watcher, error) {
 
 // keys are those of known.
 func (w *watcher) keys() []int {
-	if w.target.Follow {
+	if w.target.follow {
 		return []int{0}
 	}
-	return w.target.pids()
+	return w.target.pids
 }
 
 // know notes a file and reports whether it was known.
@@ -102,10 +102,10 @@ func (w *watcher) options(o options) bpf.Options {
 
 // pids are the processes of t that the kernel is to look at, none for all.
 func (w *watcher) pids(t Target) []int {
-	if w != nil && w.target.Follow {
+	if w != nil && w.target.follow {
 		return nil
 	}
-	return t.pids()
+	return t.pids
 }
 
 // begin begins to watch, once something is attached by options.
@@ -114,7 +114,7 @@ func (w *watcher) begin(add addFunc) error {
 		return nil
 	}
 	w.add = add
-	for _, pid := range w.target.pids() {
+	for _, pid := range w.target.pids {
 		if w.watch != nil {
 			if err := w.watch.Add(pid); err != nil {
 				return err
@@ -148,7 +148,7 @@ func (w *watcher) run() {
 		case n := <-news:
 			w.hear(n)
 		case <-tick.C:
-			for _, pid := range w.target.pids() {
+			for _, pid := range w.target.pids {
 				w.look(pid)
 			}
 		case <-w.stop:

@@ -166,7 +166,7 @@ func textValues(w row) map[string]filter.Value {
 
 func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) map[string]filter.Value, expressions int) {
 	p := startTick(t, path, 0)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	markers := mustFind(t, target, name)
 	var o Attach
 	if name == "texts" {
@@ -252,7 +252,7 @@ func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) m
 
 func TestWhereErrors(t *testing.T) {
 	path := valuesProgram(t)
-	markers := mustFind(t, Target{Path: path}, "numbers")
+	markers := mustFind(t, Path(path), "numbers")
 	for where, want := range map[string]string{
 		"arg1 = 1":      "column 6: an operator such as == or && is missing",
 		"arg1 == ":      "column 9: a name, a number or a text is missing",
@@ -261,7 +261,7 @@ func TestWhereErrors(t *testing.T) {
 		`arg1 == "x"`:   "column 1: arg1 is a number, not a text",
 		"arg1":          "column 1: arg1, a value of kind int64, is no condition",
 	} {
-		_, err := Trace(Target{Path: path}, markers, &TraceOptions{Attach: Attach{Where: where}})
+		_, err := Trace(Path(path), markers, &TraceOptions{Attach: Attach{Where: where}})
 		var e *WhereError
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", where, err, want)

@@ -9,7 +9,14 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/ring"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
+
+// ErrNoAgent reports that a process has no agent that listens.
+var ErrNoAgent = model.ErrNoAgent
+
+// Error reports that an agent, or the agent engine, has refused a request. Nothing was changed then.
+type Error = model.AgentError
 
 // Agent is a connection to the agent in a program, which switches things there. Whatever was done
 // through it is undone when it is closed or this process ends, however it ends. Its methods may be
@@ -17,7 +24,7 @@ import (
 type Agent struct{ conn *conn }
 
 // Dial connects to the agent of a process, which is of this process's user unless that is root. The
-// error wraps tracer.ErrNoAgent when there is none.
+// error wraps ErrNoAgent when there is none.
 func Dial(pid int) (*Agent, error) {
 	c, err := dial(pid)
 	if err != nil {

@@ -12,6 +12,9 @@ import (
 // ErrBusy reports that an event cannot be deleted because perf, ftrace or another program uses it.
 var ErrBusy = errors.New("in use")
 
+// ErrNotMounted reports that tracefs, which only kernel events and kernel tracepoints need, is not mounted.
+var ErrNotMounted = tracefs.ErrNotMounted
+
 // ErrPath reports that the path of a file cannot be part of an event's definition.
 var ErrPath = tracefs.ErrPath
 

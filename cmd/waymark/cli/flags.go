@@ -91,8 +91,8 @@ func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*session.Sele
 	}
 	if err == nil {
 		sel.Engine = f.engine
-		if f.engine == session.EngineAgent && sel.Target.Path != "" {
-			err = term.Usage("give its processes: -p PID or several, or -- COMMAND", "an agent is that of a process, and %s is a FILE", sel.Target.Path)
+		if f.engine == session.EngineAgent && sel.Subject.Path != "" {
+			err = term.Usage("give its processes: -p PID or several, or -- COMMAND", "an agent is that of a process, and %s is a FILE", sel.Subject.Path)
 		}
 	}
 	if err == nil && len(f.vars) == 0 { // which has variables that are no fields
@@ -284,18 +284,18 @@ func completePIDs(cmd *cobra.Command) {
 // cannot be looked at: a shell that completes has nobody to tell why.
 func completionMarkers(ctx context.Context, pids []int, args []string) []*tracer.Marker {
 	// Not Parse: while it completes, cobra ends every command line with "--".
-	t := tracer.Target{Outline: true}
+	var t tracer.Target
 	switch {
 	case len(pids) > 0:
-		t.PIDs = pids
+		t = tracer.PIDs(pids...).By(tracer.EngineKernel)
 	case len(args) > 0 && !session.IsPattern(args[0]):
-		t.Path = args[0]
+		t = tracer.Path(args[0])
 	default:
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, completeTime)
 	defer cancel()
-	markers, _ := tracer.Find(ctx, t)
+	markers, _ := tracer.FindNames(ctx, t)
 	return markers
 }
 

@@ -112,7 +112,7 @@ func (l *latencyRun) attach(s *session.Session) (_ session.Attached, err error) 
 	if both := session.Matching(begins, end); len(both) > 0 {
 		return nil, term.WithHint(fmt.Errorf("%s would begin and end pairs at once", term.Label(both[0].FullName())), "name two markers, or give patterns that have none in common")
 	}
-	if l.pairs, err = tracer.Latency(s.Target, begins, session.Matching(s.Markers, end), o); err != nil {
+	if l.pairs, err = tracer.Latency(s.Subject.Target(), begins, session.Matching(s.Markers, end), o); err != nil {
 		return nil, err
 	}
 	return l.pairs, nil

@@ -85,7 +85,7 @@ func newListCommand(env *term.Env) *cobra.Command {
 }
 
 func runList(ctx context.Context, env *term.Env, o *listOptions, sel *session.Selection) error {
-	if o.simple && sel.Target.Path == "" && len(sel.Target.PIDs) == 0 {
+	if o.simple && sel.Subject.Path == "" && len(sel.Subject.PIDs) == 0 {
 		return term.Usage("such as waymark list --simple ./server", "--simple needs a FILE or -p PID")
 	}
 	groups, simple, err := findGroups(ctx, env, o, sel)
@@ -137,17 +137,19 @@ var errNoSimple = errors.New("no simple markers")
 // findGroups returns the markers that the command line selects; of a file or of processes the simple
 // ones by themselves.
 func findGroups(ctx context.Context, env *term.Env, o *listOptions, sel *session.Selection) (groups []view.Group, simple []*tracer.Marker, err error) {
-	if len(sel.Target.PIDs) == 0 && sel.Target.Path == "" {
+	if len(sel.Subject.PIDs) == 0 && sel.Subject.Path == "" {
 		groups, err = findRunning(ctx, env, o, sel)
 		return groups, nil, err
 	}
 	done := env.Progress("reading the markers of %s", sel.Named())
-	target := sel.Target
-	target.Outline = !o.verbose && !o.json
-	all, err := tracer.Find(ctx, target)
+	find := tracer.Find
+	if !o.verbose && !o.json {
+		find = tracer.FindNames
+	}
+	all, err := find(ctx, sel.Subject.Target())
 	done()
 	if err != nil {
-		return nil, nil, explain.File(target.Path, err)
+		return nil, nil, explain.File(sel.Subject.Path, err)
 	}
 	others, simple := splitSimple(all, sel)
 	if o.simple {
@@ -278,11 +280,11 @@ func processesText(n int) string {
 
 // listAgents lists what the agents of processes tell of: markers, tracepoints and keys.
 func listAgents(env *term.Env, o *listOptions, sel *session.Selection) error {
-	if len(sel.Target.PIDs) == 0 {
+	if len(sel.Subject.PIDs) == 0 {
 		return term.Usage("such as waymark list --engine agent -p 1234", "an agent is that of a process, by -p PID")
 	}
 	return env.WithOutput(o.out, func(out *term.Output) error {
-		for i, pid := range sel.Target.PIDs {
+		for i, pid := range sel.Subject.PIDs {
 			points, err := agentPoints(pid, sel.Patterns)
 			if err == nil && o.json {
 				err = view.WritePoints(out, pid, points)
@@ -290,7 +292,7 @@ func listAgents(env *term.Env, o *listOptions, sel *session.Selection) error {
 				if i > 0 {
 					fmt.Fprintln(out)
 				}
-				if len(sel.Target.PIDs) > 1 {
+				if len(sel.Subject.PIDs) > 1 {
 					fmt.Fprintln(out, out.Style.Bold(fmt.Sprintf("process %d", pid)))
 				}
 				err = view.PrintPoints(out, points)
@@ -317,14 +319,14 @@ func agentPoints(pid int, patterns []string) (some []client.Point, err error) {
 
 // listsAgents reports whether agents are to be asked: because that is wanted, or nothing else says anything.
 func listsAgents(o *listOptions, sel *session.Selection) bool {
-	if o.engine != "" && o.engine != session.EngineAuto || o.simple || o.verbose || len(sel.Target.PIDs) == 0 {
+	if o.engine != "" && o.engine != session.EngineAuto || o.simple || o.verbose || len(sel.Subject.PIDs) == 0 {
 		return o.engine == session.EngineAgent
 	}
-	markers, err := tracer.Find(context.Background(), sel.Target)
+	markers, err := sel.Subject.Find(context.Background())
 	if err != nil || len(markers) > 0 {
 		return false
 	}
-	for _, pid := range sel.Target.PIDs {
+	for _, pid := range sel.Subject.PIDs {
 		if withAgent(pid, func(*client.Agent) error { return nil }) != nil {
 			return false
 		}

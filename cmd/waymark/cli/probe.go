@@ -14,7 +14,6 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
-	"github.com/waymark-trace/waymark/tracer"
 	"github.com/waymark-trace/waymark/tracer/kernelevent"
 )
 
@@ -126,10 +125,10 @@ func newProbeAddCommand(env *term.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(sel.Target.Command) > 0 {
+			if len(sel.Subject.Command) > 0 {
 				return term.Usage("events are of files: give the command's file", "probe add runs no command")
 			}
-			if len(sel.Target.PIDs) == 0 && sel.Target.Path == "" {
+			if len(sel.Subject.PIDs) == 0 && sel.Subject.Path == "" {
 				return term.Usage("give -p PID or FILE; waymark list shows what is running", "nothing says whose markers to define")
 			}
 			return runProbeAdd(cmd.Context(), env, &o, sel)
@@ -144,10 +143,10 @@ func newProbeAddCommand(env *term.Env) *cobra.Command {
 
 func runProbeAdd(ctx context.Context, env *term.Env, o *probeAddOptions, sel *session.Selection) error {
 	done := env.Progress("reading the markers of %s", sel.Named())
-	all, err := tracer.Find(ctx, sel.Target)
+	all, err := sel.Subject.Find(ctx)
 	done()
 	if err != nil {
-		return explain.File(sel.Target.Path, err)
+		return explain.File(sel.Subject.Path, err)
 	}
 	markers, err := sel.SelectMarkers(all)
 	if err != nil {

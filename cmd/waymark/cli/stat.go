@@ -112,7 +112,7 @@ func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selec
 		Out: o.out, JSON: o.json, Limit: o.duration,
 		Attach: func(s *session.Session) (_ session.Attached, err error) {
 			how := &tracer.CountOptions{Attach: tracer.Attach{Where: o.where, Vars: o.vars, Later: s.Later}, By: o.by, MaxKeys: o.keys}
-			if counter, err = tracer.Count(s.Target, s.Markers, how); err != nil {
+			if counter, err = tracer.Count(s.Subject.Target(), s.Markers, how); err != nil {
 				return nil, err
 			}
 			return counter, nil

@@ -134,7 +134,7 @@ func (o *traceOptions) run(ctx context.Context, env *term.Env, sel *session.Sele
 	return session.Run(ctx, env, sel, session.Verb{
 		Out: o.out, JSON: o.json, Limit: o.duration,
 		Attach: func(s *session.Session) (_ session.Attached, err error) {
-			if events, err = tracer.Trace(s.Target, s.Markers, &tracer.TraceOptions{
+			if events, err = tracer.Trace(s.Subject.Target(), s.Markers, &tracer.TraceOptions{
 				Attach:    tracer.Attach{Where: o.where, Vars: o.vars, Strings: o.str, BufferSize: int(o.buffer), Later: s.Later},
 				MaxString: o.max, OwnPIDs: o.own || o.json,
 			}); err != nil {

@@ -15,8 +15,6 @@ var (
 	ErrNotSupported = errors.New("not supported")
 	// ErrNoProc says that there is no /proc, without which nothing can be attached to.
 	ErrNoProc = errors.New("/proc is not mounted")
-	// ErrNoTracefs says that tracefs, which only kernel events need, is not mounted.
-	ErrNoTracefs = tracefs.ErrNotMounted
 	// ErrNoTypes says that the kernel lacks BTF, which only following processes needs.
 	ErrNoTypes = errors.New("this kernel does not describe its types (BTF)")
 	// ErrNoProcess says that there is no such process, or no longer.
@@ -28,20 +26,24 @@ var (
 	ErrCounterConflict = errors.New("site has another reference counter")
 	// ErrRedZone says that, at the site, this kernel would overwrite variables of the program.
 	ErrRedZone = errors.New("a probe there would overwrite variables of the program")
-	// ErrTyped says that the strings of markers are known without Options.Strings.
-	ErrTyped = errors.New("the types of these markers are known, and their strings are read without being asked for")
 	// ErrNoTracepoint says that the kernel has none of that name.
 	ErrNoTracepoint = tracefs.ErrNoTracepoint
 	// ErrNoAgent says that a process has no agent that listens.
 	ErrNoAgent = errors.New("no agent listens in it")
-	// ErrNotByAgent is ErrNotSupported of what only the kernel's engine does.
-	ErrNotByAgent = fmt.Errorf("%w by agents", ErrNotSupported)
 )
 
 // AgentError says why an agent has refused what it was asked for. Nothing was changed then.
 type AgentError struct {
 	Hint string // what to do about it, "" for nothing
 	Err  error
+}
+
+// NotByAgent returns the error of what only the kernel engine does.
+func NotByAgent(what string) error {
+	return &AgentError{
+		Hint: "--engine kernel does it, where that is permitted: waymark doctor -p PID says whether it is",
+		Err:  fmt.Errorf("%s: %w by agents", what, ErrNotSupported),
+	}
 }
 
 func (e *AgentError) Error() string { return e.Err.Error() }

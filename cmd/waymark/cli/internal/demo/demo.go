@@ -95,7 +95,7 @@ func buildServer(ctx context.Context, e *term.Env, out string) error {
 }
 
 func listMarkers(ctx context.Context, e *term.Env, server string) error {
-	markers, err := tracer.Find(ctx, tracer.Target{Path: server})
+	markers, err := tracer.Find(ctx, tracer.Path(server))
 	if err != nil {
 		if errors.Is(err, tracer.ErrNotSupported) {
 			return nil
@@ -112,7 +112,7 @@ func listMarkers(ctx context.Context, e *term.Env, server string) error {
 func byEngine(ctx context.Context, e *term.Env, server string, engine tracer.Engine) error {
 	var stdout bytes.Buffer // to be read when the server has ended
 	c, err := tracer.Start(context.WithoutCancel(ctx), append([]string{server}, load...), &tracer.StartOptions{
-		Stdout: &stdout, Stderr: e.Stderr, Agent: engine == tracer.EngineAgent,
+		Stdout: &stdout, Stderr: e.Stderr, Engine: engine,
 	})
 	if err != nil {
 		return err
@@ -122,11 +122,11 @@ func byEngine(ctx context.Context, e *term.Env, server string, engine tracer.Eng
 	ended := false
 	defer func() {
 		if !ended {
-			c.Kill()
+			c.Signal(os.Kill)
 			<-exited
 		}
 	}()
-	target := tracer.Target{PID: c.PID(), Engine: engine}
+	target := c.Target()
 	markers, err := tracer.Find(ctx, target)
 	if err != nil {
 		return err

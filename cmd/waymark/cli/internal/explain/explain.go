@@ -19,6 +19,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 	"github.com/waymark-trace/waymark/tracer/kernelevent"
 )
 
@@ -43,12 +44,12 @@ func Error(err error) (text, hint string) {
 		noMatch    *tracer.NoMatchError
 		where      *tracer.WhereError
 		noField    *tracer.NoFieldError
-		refused    *tracer.AgentError
+		refused    *client.Error
 	)
 	switch text = err.Error(); {
 	case errors.As(err, &own):
 		return text, own.Hint
-	case errors.Is(err, tracer.ErrNoAgent):
+	case errors.Is(err, client.ErrNoAgent):
 		return text, agentHint
 	case errors.As(err, &refused):
 		return text, refused.Hint
@@ -75,16 +76,14 @@ var hints = []struct {
 	hint string
 }{
 	{tracer.ErrNoProc, "mount -t proc proc /proc"},
-	{tracer.ErrNoTracefs, "mount -t tracefs tracefs /sys/kernel/tracing; stat and trace do without"},
+	{kernelevent.ErrNotMounted, "mount -t tracefs tracefs /sys/kernel/tracing; stat and trace do without"},
 	{tracer.ErrNoTracepoint, "ls /sys/kernel/tracing/events shows the groups; as root, perf list tracepoint shows all"},
 	{tracer.ErrNoTypes, "it needs CONFIG_DEBUG_INFO_BTF and /sys/kernel/btf/vmlinux; without --follow stat and trace do not"},
-	{tracer.ErrNotByAgent, "--engine kernel does it, where that is permitted: waymark doctor -p PID says whether it is"},
 	{tracer.ErrNotSupported, "tracing needs Linux on x86-64, and waymark doctor says what this machine lacks; link, build and list FILE do not trace"},
 	{tracer.ErrNoProcess, "waymark list shows the running processes that have markers"},
 	{tracer.ErrChanged, "the file was rebuilt or the process replaced: run the same again"},
 	{tracer.ErrCounterConflict, "another tracer has this marker under a counter of its own: end it first"},
 	{tracer.ErrRedZone, "choose more markers than these; perf and bpftrace do attach there, and do that harm"},
-	{tracer.ErrTyped, "leave it out: --str is for markers without types, as C programs have them"},
 	{tracer.ErrNotSimple, "waymark list --simple shows those; the fields of other markers are shown without --vars"},
 	{tracer.ErrNoVariable, "waymark list --simple -v FILE shows the variables that are in scope at each marker"},
 	{tracer.ErrNoDebug, "build it with -g and do not strip it, or keep its debugging information in a file of its own: docs/simple.md, Tracing"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"syscall"
 	"time"
@@ -17,7 +18,7 @@ func (s *Session) targetEnded() <-chan struct{} {
 	switch {
 	case s.Command != nil:
 		return nil
-	case s.Target.Follow:
+	case s.Subject.Follow:
 		return s.ended
 	}
 	return s.process.ended()
@@ -125,7 +126,7 @@ func (s *Session) terminate(kill <-chan struct{}) error {
 	select {
 	case <-s.exited:
 	case <-kill:
-		s.Command.Kill()
+		s.Command.Signal(os.Kill)
 		<-s.exited
 	case <-time.After(stubborn):
 		return term.WithHint(fmt.Errorf("%s, process %d, still runs %v after SIGTERM, and is left running", s.named, pid, stubborn),

@@ -18,24 +18,26 @@ import (
 
 // chooseEngines decides by which engine each process is traced: the one of --engine, else the kernel's where that is
 // permitted, else the processes' agents. A recording may take some of its processes by the one and some by the other:
-// those in s.Target and those in s.agents.
+// those in s.Subject and those in s.agents.
 func (s *Session) chooseEngines(sel *Selection) (err error) {
 	switch sel.Engine {
 	case EngineKernel:
-		s.Target.Engine = tracer.EngineKernel
+		s.Subject.Engine = tracer.EngineKernel
 		return nil
 	case EngineAgent:
-		s.Target.Engine = tracer.EngineAgent
+		s.Subject.Engine = tracer.EngineAgent
 		return nil
 	}
-	t := sel.Target
-	t.Follow = t.Follow && len(t.Command) == 0 // a command is followed once it is a process
-	if s.Target.Engine, err = tracer.ChooseEngine(t); err != nil || t.Follow || len(t.PIDs) < 2 || sel.Kernel == nil {
+	t := sel.Subject
+	if len(t.Command) > 0 {
+		return nil // tracer.Start chooses
+	}
+	if s.Subject.Engine, err = t.Target().By(tracer.EngineAuto).Engine(); err != nil || t.Follow || len(t.PIDs) < 2 || sel.Kernel == nil {
 		return err
 	}
 	var kernel, agents []int
 	for _, pid := range t.PIDs {
-		e, err := tracer.ChooseEngine(tracer.Target{PID: pid})
+		e, err := tracer.PIDs(pid).Engine()
 		switch {
 		case err != nil:
 			return err
@@ -46,8 +48,8 @@ func (s *Session) chooseEngines(sel *Selection) (err error) {
 		}
 	}
 	if len(kernel) > 0 && len(agents) > 0 {
-		s.Target = tracer.Target{PIDs: kernel, Engine: tracer.EngineKernel}
-		s.agents = tracer.Target{PIDs: agents, Engine: tracer.EngineAgent}
+		s.Subject = Subject{PIDs: kernel, Engine: tracer.EngineKernel}
+		s.agents = Subject{PIDs: agents, Engine: tracer.EngineAgent}
 	}
 	return nil
 }
@@ -76,11 +78,11 @@ func (s *Session) resolve(ctx context.Context, sel *Selection) error {
 
 // findMarkers returns the markers of all processes.
 func (s *Session) findMarkers(ctx context.Context) ([]*tracer.Marker, error) {
-	all, err := tracer.Find(ctx, s.Target)
+	all, err := s.Subject.Find(ctx)
 	if err != nil || len(s.agents.PIDs) == 0 {
-		return all, explain.File(s.Target.Path, err)
+		return all, explain.File(s.Subject.Path, err)
 	}
-	of, err := tracer.Find(ctx, s.agents)
+	of, err := s.agents.Find(ctx)
 	s.byAgents = of
 	return append(all, of...), err
 }
@@ -89,13 +91,13 @@ func (s *Session) findMarkers(ctx context.Context) ([]*tracer.Marker, error) {
 // engine cannot see. It returns the markers that are seen then; all are those that the kernel engine sees.
 func (s *Session) orAgent(ctx context.Context, sel *Selection, all []*tracer.Marker) []*tracer.Marker {
 	unseen := func(p string) bool { return len(Matching(all, []string{p})) == 0 }
-	if cmp.Or(sel.Engine, EngineAuto) != EngineAuto || s.Target.Engine != tracer.EngineKernel || s.Target.Follow ||
-		len(s.Target.PIDs) == 0 || len(s.agents.PIDs) > 0 || !slices.ContainsFunc(sel.Patterns, unseen) {
+	if cmp.Or(sel.Engine, EngineAuto) != EngineAuto || s.Subject.Engine != tracer.EngineKernel || s.Subject.Follow ||
+		len(s.Subject.PIDs) == 0 || len(s.agents.PIDs) > 0 || !slices.ContainsFunc(sel.Patterns, unseen) {
 		return all
 	}
-	target := s.Target
+	target := s.Subject
 	target.Engine = tracer.EngineAgent
-	of, err := tracer.Find(ctx, target)
+	of, err := target.Find(ctx)
 	if err != nil {
 		return all // there is none, or it tells nothing
 	}
@@ -112,7 +114,7 @@ func (s *Session) orAgent(ctx context.Context, sel *Selection, all []*tracer.Mar
 	if !wanted {
 		return all
 	}
-	s.Target, s.Later = target, nil
+	s.Subject, s.Later = target, nil
 	return of
 }
 
@@ -121,7 +123,7 @@ func (s *Session) divideMarkers() {
 	s.byAgents = slices.DeleteFunc(s.byAgents, func(m *tracer.Marker) bool { return !slices.Contains(s.Markers, m) })
 	s.Markers = slices.DeleteFunc(s.Markers, func(m *tracer.Marker) bool { return slices.Contains(s.byAgents, m) })
 	if len(s.Markers) == 0 && len(s.byAgents) > 0 { // the kernel has none of them
-		s.Target, s.Markers, s.agents, s.byAgents = s.agents, s.byAgents, tracer.Target{}, nil
+		s.Subject, s.Markers, s.agents, s.byAgents = s.agents, s.byAgents, Subject{}, nil
 		s.Later = nil
 	}
 }
@@ -129,7 +131,7 @@ func (s *Session) divideMarkers() {
 // newLater returns what to do about markers that appear while a session goes on, nil for a file:
 // that has its markers, and whoever maps it.
 func (s *Session) newLater(sel *Selection) *tracer.Later {
-	if len(s.Target.PIDs) == 0 && s.Command == nil {
+	if len(s.Subject.PIDs) == 0 && s.Command == nil {
 		return nil
 	}
 	return &tracer.Later{
@@ -151,7 +153,7 @@ func (s *Session) newLater(sel *Selection) *tracer.Later {
 			}
 		},
 		// A process that was there before is left alone, unless everything is wanted.
-		Pause: sel.Target.Follow || s.Command != nil,
+		Pause: sel.Subject.Follow || s.Command != nil,
 	}
 }
 
@@ -241,7 +243,7 @@ func Matching(all []*tracer.Marker, patterns []string) (chosen []*tracer.Marker)
 
 // awaits returns an error that there is no such marker, or warns of it where one may appear.
 func (s *Session) awaits(sel *Selection, found []*tracer.Marker, err error) error {
-	if errors.Is(err, path.ErrBadPattern) || s.Later == nil || s.Target.Engine == tracer.EngineAgent {
+	if errors.Is(err, path.ErrBadPattern) || s.Later == nil || s.Subject.Engine == tracer.EngineAgent {
 		return err
 	}
 	if _, bad := tracer.Match(&tracer.Marker{}, sel.Patterns); bad != nil {
@@ -252,7 +254,7 @@ func (s *Session) awaits(sel *Selection, found []*tracer.Marker, err error) erro
 	switch {
 	case len(found) == 0 && s.Command != nil && link.Unlinked(executable(s.Command.PID())):
 		return term.WithHint(fmt.Errorf("%s has markers that no tracer sees: it is not linked", s.named), "waymark link %s", s.named)
-	case sel.Target.Follow, len(found) == 0 && linked:
+	case sel.Subject.Follow, len(found) == 0 && linked:
 	case errors.As(err, new(*tracer.NoMatchError)) && (linked || s.Command == nil):
 		// Nearly always a slip; so it is not waited for without being asked.
 		return term.WithHint(errors.New(text), "%s; --follow waits for those of libraries that are loaded later", hint)

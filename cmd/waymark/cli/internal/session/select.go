@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -16,9 +17,41 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
+// Subject is the target of a command line: one of PIDs, Path and Command, or none. Of a command that was
+// started it is the process PID.
+type Subject struct {
+	PIDs    []int
+	Path    string
+	Command []string
+	Follow  bool
+	Engine  tracer.Engine
+	PID     int
+}
+
+// Target returns the processes or the file for package tracer, traced by the kernel engine unless Engine
+// is set.
+func (s Subject) Target() tracer.Target {
+	t := tracer.PIDs(s.PIDs...)
+	switch {
+	case s.PID != 0:
+		t = tracer.PIDs(s.PID)
+	case s.Path != "":
+		t = tracer.Path(s.Path)
+	}
+	if s.Follow {
+		t = t.Follow()
+	}
+	return t.By(cmp.Or(s.Engine, tracer.EngineKernel))
+}
+
+// Find returns the markers of the subject.
+func (s Subject) Find(ctx context.Context) ([]*tracer.Marker, error) {
+	return tracer.Find(ctx, s.Target())
+}
+
 // Selection is what a command line says about where to look and for what.
 type Selection struct {
-	Target   tracer.Target
+	Subject  Subject
 	Patterns []string
 	Engine   Engine
 	Where    string // of --where; it chooses the markers that have its fields, save those that patterns name
@@ -29,12 +62,12 @@ type Selection struct {
 // Named says what the target is, in a message.
 func (s *Selection) Named() string {
 	switch {
-	case len(s.Target.PIDs) > 0:
-		return pidsText(s.Target.PIDs)
-	case len(s.Target.Command) > 0:
-		return s.Target.Command[0]
-	case s.Target.Path != "":
-		return s.Target.Path
+	case len(s.Subject.PIDs) > 0:
+		return pidsText(s.Subject.PIDs)
+	case len(s.Subject.Command) > 0:
+		return s.Subject.Command[0]
+	case s.Subject.Path != "":
+		return s.Subject.Path
 	}
 	return "any running process"
 }
@@ -59,18 +92,18 @@ func Parse(cmd *cobra.Command, pids []int, args []string) (*Selection, error) {
 		if len(pids) == 0 {
 			return nil, term.Usage("such as -p 12 or -p 12,34", "-p names no process")
 		}
-		s.Target.PIDs = pids
+		s.Subject.PIDs = pids
 	}
 	if n := cmd.ArgsLenAtDash(); n >= 0 {
-		if s.Target.Command, args = args[n:], args[:n]; len(s.Target.Command) == 0 {
+		if s.Subject.Command, args = args[n:], args[:n]; len(s.Subject.Command) == 0 {
 			return nil, term.Usage("write the command and its arguments after --", "-- is followed by no command")
 		}
 		if len(pids) > 0 {
-			return nil, twoTargets("-p "+pidList(pids), "-- "+s.Target.Command[0])
+			return nil, twoTargets("-p "+pidList(pids), "-- "+s.Subject.Command[0])
 		}
 	}
-	if len(s.Target.PIDs) == 0 && len(s.Target.Command) == 0 && len(args) > 0 && !IsPattern(args[0]) {
-		s.Target.Path, args = args[0], args[1:]
+	if len(s.Subject.PIDs) == 0 && len(s.Subject.Command) == 0 && len(args) > 0 && !IsPattern(args[0]) {
+		s.Subject.Path, args = args[0], args[1:]
 	}
 	for _, arg := range args {
 		if strings.Contains(arg, "/") && !strings.Contains(arg, ":") {
@@ -91,17 +124,17 @@ func CheckPID(cmd *cobra.Command, pid int) error {
 
 // Follow is --follow.
 func (s *Selection) Follow() error {
-	if s.Target.Path != "" {
+	if s.Subject.Path != "" {
 		return term.Usage("FILE is every process that maps it, children too", "--follow is for -p PID and -- COMMAND")
 	}
-	s.Target.Follow = true
+	s.Subject.Follow = true
 	return nil
 }
 
 // OnlyPID returns the process when it is one, else 0.
 func (s *Selection) OnlyPID() int {
-	if len(s.Target.PIDs) == 1 {
-		return s.Target.PIDs[0]
+	if len(s.Subject.PIDs) == 1 {
+		return s.Subject.PIDs[0]
 	}
 	return 0
 }
@@ -126,7 +159,7 @@ func IsPattern(arg string) bool {
 
 // Required returns a usage error when nothing says where to look.
 func (s *Selection) Required(cmd *cobra.Command) error {
-	if len(s.Target.PIDs) > 0 || s.Target.Path != "" || len(s.Target.Command) > 0 {
+	if len(s.Subject.PIDs) > 0 || s.Subject.Path != "" || len(s.Subject.Command) > 0 {
 		return nil
 	}
 	hint := "give -p PID, FILE or -- COMMAND; waymark list shows what is running"
@@ -173,12 +206,12 @@ func (s *Selection) SelectMarkers(all []*tracer.Marker) ([]*tracer.Marker, error
 		err := fmt.Errorf("%s has %w", s.Named(), errNoMarkers)
 		file, again := "", ""
 		switch {
-		case s.Target.Path != "":
-			file = " " + s.Target.Path
-		case len(s.Target.PIDs) > 0:
+		case s.Subject.Path != "":
+			file = " " + s.Subject.Path
+		case len(s.Subject.PIDs) > 0:
 			again = ", and to be started again"
 		}
-		if f, problem := sdt.Open(s.Target.Path); problem == nil && f.Machine != elf.EM_X86_64 {
+		if f, problem := sdt.Open(s.Subject.Path); problem == nil && f.Machine != elf.EM_X86_64 {
 			return nil, term.WithHint(err, "waymark link knows x86-64 files only, and this one is for %s", strings.TrimPrefix(f.Machine.String(), "EM_"))
 		}
 		return nil, term.WithHint(err, "a Go program that uses package marker needs waymark link%s%s", file, again)

@@ -5,30 +5,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-
-	"github.com/waymark-trace/waymark/tracer"
 )
 
 func TestParseSelection(t *testing.T) {
 	type args = []string
 	tests := []struct {
 		args     args
-		target   tracer.Target
+		target   Subject
 		patterns []string
 		err      string
 	}{
 		{args: args{}},
-		{args: args{"./server"}, target: tracer.Target{Path: "./server"}},
-		{args: args{"server"}, target: tracer.Target{Path: "server"}},
-		{args: args{"server", "http:*", "loop1"}, target: tracer.Target{Path: "server"}, patterns: args{"http:*", "loop1"}},
-		{args: args{"/srv/a:b"}, target: tracer.Target{Path: "/srv/a:b"}},
+		{args: args{"./server"}, target: Subject{Path: "./server"}},
+		{args: args{"server"}, target: Subject{Path: "server"}},
+		{args: args{"server", "http:*", "loop1"}, target: Subject{Path: "server"}, patterns: args{"http:*", "loop1"}},
+		{args: args{"/srv/a:b"}, target: Subject{Path: "/srv/a:b"}},
 		{args: args{"http:*"}, patterns: args{"http:*"}},
 		{args: args{"loop?"}, patterns: args{"loop?"}},
-		{args: args{"-p", "7"}, target: tracer.Target{PIDs: []int{7}}},
-		{args: args{"-p", "7", "loop1"}, target: tracer.Target{PIDs: []int{7}}, patterns: args{"loop1"}},
-		{args: args{"-p", "7,8", "-p", "9", "loop1"}, target: tracer.Target{PIDs: []int{7, 8, 9}}, patterns: args{"loop1"}},
-		{args: args{"--", "./tick", "5"}, target: tracer.Target{Command: args{"./tick", "5"}}},
-		{args: args{"loop1", "tick:*", "--", "tick", "-p", "5"}, target: tracer.Target{Command: args{"tick", "-p", "5"}}, patterns: args{"loop1", "tick:*"}},
+		{args: args{"-p", "7"}, target: Subject{PIDs: []int{7}}},
+		{args: args{"-p", "7", "loop1"}, target: Subject{PIDs: []int{7}}, patterns: args{"loop1"}},
+		{args: args{"-p", "7,8", "-p", "9", "loop1"}, target: Subject{PIDs: []int{7, 8, 9}}, patterns: args{"loop1"}},
+		{args: args{"--", "./tick", "5"}, target: Subject{Command: args{"./tick", "5"}}},
+		{args: args{"loop1", "tick:*", "--", "tick", "-p", "5"}, target: Subject{Command: args{"tick", "-p", "5"}}, patterns: args{"loop1", "tick:*"}},
 
 		{args: args{"-p", "0"}, err: "-p 0 is not a process"},
 		{args: args{"-p", "-3"}, err: "-p -3 is not a process"},
@@ -62,7 +60,7 @@ func TestParseSelection(t *testing.T) {
 		if len(got.Patterns) == 0 {
 			got.Patterns = nil
 		}
-		if d := cmp.Diff(tt.target, got.Target); d != "" {
+		if d := cmp.Diff(tt.target, got.Subject); d != "" {
 			t.Errorf("%q: target (-want +got):\n%s", tt.args, d)
 		}
 		if d := cmp.Diff(tt.patterns, got.Patterns); d != "" {

@@ -5,6 +5,7 @@ package session
 import (
 	"context"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ var stubborn = 10 * time.Second
 // Session is one run of a verb: markers to attach to, and what ends it.
 type Session struct {
 	Env     *term.Env
-	Target  tracer.Target // for package tracer: processes or a path
+	Subject Subject // processes or a path
 	Markers []*tracer.Marker
 	Later   *tracer.Later   // for markers that appear later, nil if none can
 	Command *tracer.Command // nil without one
@@ -34,9 +35,9 @@ type Session struct {
 	result error         // of its Wait, to be read after that
 	stays  error         // that it is left running, to be read after the session's end
 
-	// Of a recording: the processes that are traced by their agents beside those of Target, their
+	// Of a recording: the processes that are traced by their agents beside those of Subject, their
 	// markers, and what else is recorded, in words.
-	agents   tracer.Target
+	agents   Subject
 	byAgents []*tracer.Marker
 	beside   []string
 
@@ -49,16 +50,16 @@ type Session struct {
 
 // open finds what the selection names. A command is started, and waits for resume.
 func open(ctx context.Context, e *term.Env, sel *Selection) (*Session, error) {
-	s := &Session{Env: e, named: sel.Named(), Target: sel.Target, over: make(chan struct{})}
+	s := &Session{Env: e, named: sel.Named(), Subject: sel.Subject, over: make(chan struct{})}
 	err := s.chooseEngines(sel)
-	if argv := sel.Target.Command; err == nil && len(argv) > 0 {
+	if argv := sel.Subject.Command; err == nil && len(argv) > 0 {
 		err = s.startCommand(ctx, argv)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.Target.Follow = sel.Target.Follow
-	s.process = openProcesses(sel.Target.PIDs)
+	s.Subject.Follow = sel.Subject.Follow
+	s.process = openProcesses(sel.Subject.PIDs)
 	s.Later = s.newLater(sel)
 	if err := s.resolve(ctx, sel); err != nil {
 		s.abandon()
@@ -71,14 +72,15 @@ func (s *Session) startCommand(ctx context.Context, argv []string) error {
 	e := s.Env
 	// Not with ctx: the end of a session is not the death of its command.
 	c, err := tracer.Start(context.WithoutCancel(ctx), argv, &tracer.StartOptions{
-		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Agent: s.Target.Engine == tracer.EngineAgent,
+		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Engine: s.Subject.Engine,
 	})
 	if err != nil {
 		return explain.Command(argv[0], err)
 	}
 	s.Command, s.exited = c, make(chan struct{})
-	s.Target = tracer.Target{PID: c.PID(), Engine: s.Target.Engine}
-	e.OnSecondInterrupt(func() { c.Kill() })
+	engine, _ := c.Target().Engine() // Start has chosen it
+	s.Subject = Subject{PID: c.PID(), Engine: engine}
+	e.OnSecondInterrupt(func() { c.Signal(os.Kill) })
 	go func() {
 		s.result = c.Wait()
 		close(s.exited)
@@ -89,7 +91,7 @@ func (s *Session) startCommand(ctx context.Context, argv []string) error {
 // abandon ends a session that never began.
 func (s *Session) abandon() {
 	if s.Command != nil {
-		s.Command.Kill()
+		s.Command.Signal(os.Kill)
 		<-s.exited
 	}
 	s.process.close()
@@ -97,7 +99,7 @@ func (s *Session) abandon() {
 
 // what counts the markers and sites that are attached to. Points that an agent reports have no sites.
 func (s *Session) what(skipped []*tracer.SiteError) string {
-	if s.Target.Engine == tracer.EngineAgent {
+	if s.Subject.Engine == tracer.EngineAgent {
 		return view.PointsText(s.Markers)
 	}
 	markers := len(s.Markers)
@@ -121,10 +123,10 @@ func (s *Session) begin(ctx context.Context, skipped []*tracer.SiteError, limit 
 		if err := s.Command.Resume(); err != nil {
 			return nil, err
 		}
-	case s.Target.Engine == tracer.EngineAgent:
+	case s.Subject.Engine == tracer.EngineAgent:
 		s.Env.Message("attached to %s in %s, through its agent; Ctrl-C ends it", s.what(nil), s.where())
 	default:
-		if err := tracer.AwaitPatched(ctx, s.Target, s.Markers); err != nil && ctx.Err() == nil {
+		if err := tracer.AwaitPatched(ctx, s.Subject.Target(), s.Markers); err != nil && ctx.Err() == nil {
 			s.Env.Warning("%v; passes of it may be missed", err)
 		}
 		s.Env.Message("attached to %s in %s; Ctrl-C ends it", s.what(skipped), s.where())
@@ -140,12 +142,12 @@ func (s *Session) begin(ctx context.Context, skipped []*tracer.SiteError, limit 
 // where says which processes are watched.
 func (s *Session) where() string {
 	switch {
-	case s.Target.Path != "":
+	case s.Subject.Path != "":
 		return "every process that maps " + s.named
-	case s.Target.Follow:
+	case s.Subject.Follow:
 		return s.named + " and its children"
-	case len(s.Target.PIDs) > 0: // of a recording not all of them
-		return pidsText(s.Target.PIDs)
+	case len(s.Subject.PIDs) > 0: // of a recording not all of them
+		return pidsText(s.Subject.PIDs)
 	}
 	return s.named
 }

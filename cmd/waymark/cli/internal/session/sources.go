@@ -26,10 +26,10 @@ func (s *Session) Sources(how *tracer.TraceOptions, tracepoints []string) (all [
 			all = nil
 		}
 	}()
-	add := func(t tracer.Target, markers []*tracer.Marker, later *tracer.Later) error {
+	add := func(t Subject, markers []*tracer.Marker, later *tracer.Later) error {
 		options := *how
 		options.Later = later
-		events, err := tracer.Trace(t, markers, &options)
+		events, err := tracer.Trace(t.Target(), markers, &options)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (s *Session) Sources(how *tracer.TraceOptions, tracepoints []string) (all [
 		all = append(all, events)
 		return nil
 	}
-	if err := add(s.Target, s.Markers, s.Later); err != nil {
+	if err := add(s.Subject, s.Markers, s.Later); err != nil {
 		return all, err
 	}
 	if len(s.byAgents) > 0 {
@@ -152,7 +152,7 @@ func (s *Session) Circumstances() []ctf.EnvEntry {
 			env = append(env, recording.Text(fmt.Sprintf("build_id_%d", i), f.BuildID))
 		}
 	}
-	for i, pid := range append(slices.Clone(s.Target.PIDs), s.agents.PIDs...) {
+	for i, pid := range append(slices.Clone(s.Subject.PIDs), s.agents.PIDs...) {
 		env = append(env, recording.Number(fmt.Sprintf("pid_%d", i), int64(pid)))
 	}
 	return env
