@@ -148,5 +148,8 @@ func noOperand(markers []*Marker, arg string) error {
 	if slices.ContainsFunc(markers, func(m *Marker) bool { return !m.Typed }) {
 		return NoField(arg, markers)
 	}
-	return fmt.Errorf("%s: the types of these markers are known, and their strings are read without being asked for", arg)
+	return &AgentError{
+		Hint: "leave it out: --str is for markers without types, as C programs have them",
+		Err:  fmt.Errorf("%s: the types of these markers are known, and their strings are read without being asked for", arg),
+	}
 }
