@@ -11,8 +11,13 @@ type engine interface {
 	Close() error
 }
 
-// Ended returns a channel that is closed when the last process of the target has ended. It is nil,
-// on which nothing ever comes, unless Target.Follow or Later makes the tracer look.
+func attached(t Target, e engine) Attachment {
+	return Attachment{newEnding(e, t.pids, func() error { return nil })}
+}
+
+// Ended returns a channel that is closed after the last process of the target has ended, with
+// Target.Follow the last of their children too. Then a Tracer has stopped by itself. A Path, and the
+// kernel's tracepoints, have no end: it is nil.
 func (a *Attachment) Ended() <-chan struct{} { return a.attached.ended() }
 
 // Skipped returns the sites that are left out, because a probe there would do harm or the kernel refuses it;

@@ -115,7 +115,7 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Pairs{Attachment{engine}, engine}, nil
+	return &Pairs{attached(t, engine), engine}, nil
 }
 
 // pairing is what begin and end have in common, by the names of LatencyOptions.By; "" is not known yet.

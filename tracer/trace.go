@@ -51,13 +51,16 @@ func Trace(t Target, markers []*Marker, o *TraceOptions) (*Tracer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tracer{Attachment{engine}, engine}, nil
+	return &Tracer{Attachment{newEnding(engine, t.pids, engine.Stop)}, engine}, nil
 }
 
 // Read fills in the next event and waits for it. It allocates nothing: Values and their texts are
-// used again by the next Read, unless Event.Clone copies them. It returns io.EOF after Stop when
-// every event was returned, the context's error as soon as the context is done, and os.ErrClosed
-// after Close. Events come in the order in which their probes began to write them.
+// used again by the next Read, unless Event.Clone copies them. Events come in the order in which
+// their probes began to write them.
+//
+// Read returns io.EOF after the last event once Stop was called or all processes of the target have
+// ended, and os.ErrClosed after Close. It returns the context's error as soon as the context is done:
+// that ends this Read only, and nothing is detached or lost.
 func (t *Tracer) Read(ctx context.Context, e *event.Event) error { return t.engine.Read(ctx, e) }
 
 // Points returns the points of events: those of the attached markers, with the fields that Options

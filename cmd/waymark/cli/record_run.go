@@ -128,7 +128,8 @@ func (r *recorder) run(ctx context.Context, ends <-chan end) (sum recording.Summ
 	case sum.End == recording.EndCount:
 		why = byCount
 	case sum.End == recording.EndSources:
-		why = byProcess
+		<-ctx.Done() // the session ends with them
+		why = session
 	default:
 		why = byError
 	}
