@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -147,3 +148,10 @@ func ConditionError(err error) error {
 	}
 	return &WhereError{Column: e.Column, Hint: e.Hint, Err: err}
 }
+
+// ErrPlatform is the error of everything where there is no engine.
+var ErrPlatform = fmt.Errorf("tracing on %s: %w", runtime.GOOS, ErrNotSupported)
+
+// DefaultMaxString is the number of bytes of a string or []byte that an event carries unless told
+// otherwise.
+const DefaultMaxString = 256
