@@ -145,6 +145,12 @@ var rules = []rule{
 		},
 		why: "consumers of events link it with any source, and with no more",
 	},
+	{
+		what:  "packages below tracer",
+		parts: []string{"tracer/client", "tracer/doctor", "tracer/kernelevent", "tracer/internal"},
+		bad:   func(dep string) bool { return dep == module+"/tracer" },
+		why:   "package tracer may use any of them, and none of them links the engines",
+	},
 }
 
 func isOwn(path string) bool { return strings.HasPrefix(path, module+"/") }
@@ -220,6 +226,7 @@ func TestRulesBite(t *testing.T) {
 		{"internal/ring", "github.com/google/go-cmp/cmp", 12},
 		{"marker", module + "/internal/recorder", 13},
 		{"agent", "net", 14},
+		{"tracer/doctor", module + "/tracer", 16},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {

@@ -19,7 +19,7 @@ type plannedEvent struct {
 	marker *model.Marker
 }
 
-func planKernelEvents(markers []*model.Marker) ([]Event, error) {
+func plan(markers []*model.Marker) ([]Event, error) {
 	planned, err := planEvents(markers)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func definablePath(f *model.File) (string, error) {
 	return "", fmt.Errorf("%s %w", f.Path, model.ErrChanged)
 }
 
-func defineKernelEvents(markers []*model.Marker) ([]Event, error) {
+func define(markers []*model.Marker) ([]Event, error) {
 	planned, err := planEvents(markers)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,9 @@ var ErrBusy = errors.New("in use")
 // ErrNotMounted reports that tracefs, which only kernel events and kernel tracepoints need, is not mounted.
 var ErrNotMounted = tracefs.ErrNotMounted
 
+// ErrNoTracepoint reports that the kernel has no tracepoint of that name.
+var ErrNoTracepoint = tracefs.ErrNoTracepoint
+
 // ErrPath reports that the path of a file cannot be part of an event's definition.
 var ErrPath = tracefs.ErrPath
 
@@ -32,7 +35,7 @@ type Event struct {
 	Marker string
 	// Remarks are about arguments of a newly defined event: what tracefs cannot say.
 	Remarks []Remark
-	// Existed says of DefineKernelEvents's that it was there before.
+	// Existed reports, for an event returned by Define, that it was there before.
 	Existed bool
 }
 
@@ -55,21 +58,21 @@ type Remark struct {
 // FullName returns the name that perf takes.
 func (e *Event) FullName() string { return e.Group + ":" + e.Name }
 
-// Plan returns what DefineKernelEvents would define, and defines nothing.
-func Plan(markers []*model.Marker) ([]Event, error) { return planKernelEvents(markers) }
+// Plan returns the events that Define would define, and defines nothing.
+func Plan(markers []*model.Marker) ([]Event, error) { return plan(markers) }
 
 // Define defines markers as events of tracefs, sdt_PROVIDER:NAME as perf probe
 // would, with every argument that tracefs can express. Sites whose arguments are alike are one event;
 // others are NAME_1, NAME_2 and so on. What is there already is returned and not
 // defined again. When one cannot be defined, none is.
-func Define(markers []*model.Marker) ([]Event, error) { return defineKernelEvents(markers) }
+func Define(markers []*model.Marker) ([]Event, error) { return define(markers) }
 
 // List returns everybody's user-space events of tracefs.
-func List() ([]Event, error) { return listKernelEvents() }
+func List() ([]Event, error) { return list() }
 
 // Delete deletes an event with all its places. It is an ErrBusy while perf, ftrace
 // or anybody has it on, and no error when it is gone already.
-func Delete(group, name string) error { return deleteKernelEvent(group, name) }
+func Delete(group, name string) error { return remove(group, name) }
 
 var (
 	errBits = errors.New("tracefs has no floating-point numbers: it is the bits, in hexadecimal")

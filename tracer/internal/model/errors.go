@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/internal/filter"
-	"github.com/waymark-trace/waymark/internal/tracefs"
 )
 
 var (
@@ -27,8 +26,8 @@ var (
 	ErrCounterConflict = errors.New("site has another reference counter")
 	// ErrRedZone says that, at the site, this kernel would overwrite variables of the program.
 	ErrRedZone = errors.New("a probe there would overwrite variables of the program")
-	// ErrNoTracepoint says that the kernel has none of that name.
-	ErrNoTracepoint = tracefs.ErrNoTracepoint
+	// ErrTyped says that the strings of markers are known without being asked for.
+	ErrTyped = errors.New("the types of these markers are known, and their strings are read without being asked for")
 	// ErrNoAgent says that a process has no agent that listens.
 	ErrNoAgent = errors.New("no agent listens in it")
 )
@@ -130,7 +129,7 @@ func NoField(name string, markers []*Marker) error {
 	return e
 }
 
-// WhereError says what is wrong with Options.Where.
+// WhereError reports a mistake in a condition.
 type WhereError struct {
 	Column int // from 1, in characters; 0 when it is about no place
 	Hint   string

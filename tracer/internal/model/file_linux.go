@@ -112,8 +112,7 @@ func byName(i int, executable bool) bool {
 	return i > 0
 }
 
-// readMarkers reads the markers of an open file. shown is its path for people; outline is as in
-// Target.
+// readMarkers reads the markers of an open file. shown is its path for people; with outline, probe locations are left out.
 func readMarkers(f *os.File, id Identity, shown string, outline bool) (*File, []*Marker, error) {
 	im, err := elffile.FromFile(f, shown)
 	if err != nil {

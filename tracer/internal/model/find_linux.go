@@ -68,7 +68,7 @@ func FindPIDs(ctx context.Context, pids []int, outline bool) (markers []*Marker,
 type Scan struct {
 	ByID  map[Identity]*Scanned
 	ByMap map[procfs.File]*Scanned
-	// outline is Target.Outline.
+	// outline leaves out the probe locations of simple markers.
 	outline bool
 	// hold keeps the selected files open. A scan of all processes does not set it.
 	hold bool
