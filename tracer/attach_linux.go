@@ -1,12 +1,20 @@
 package tracer
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/internal/filter"
+	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
+	"golang.org/x/sys/unix"
 )
 
 // plan is everything an attachment needs. Its files stay open until the kernel has them.
@@ -146,4 +154,151 @@ func describe(markers []*Marker) string {
 		s += fmt.Sprintf(" and %d more", n)
 	}
 	return s
+}
+
+// explain turns what the kernel said about an attachment into words, and nothing into nothing.
+func (p *plan) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	var at *bpf.AttachError
+	if !errors.As(err, &at) {
+		return p.explainAll(err)
+	}
+	pr := p.probe(at)
+	if pr == nil {
+		return p.explainAll(at.Err)
+	}
+	op := fmt.Sprintf("attaching to %s in %s at %#x", pr.marker.FullName(), pr.marker.File.Path, uint64(pr.marker.Sites[pr.site].Address))
+	switch err := at.Err; {
+	case at.PID != 0 && procfs.Gone(err):
+		return fmt.Errorf("%s: process %d: %w", op, at.PID, ErrNoProcess)
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return model.Permission(op, procfs.Perfmon, err)
+	}
+	return fmt.Errorf("%s: %w", op, p.refused(at))
+}
+
+// probe returns what an error is about, nil when that is not known.
+func (p *plan) probe(at *bpf.AttachError) *probe {
+	if at.File < 0 || at.File >= len(p.probes) || at.Site < 0 || at.Site >= len(p.probes[at.File]) {
+		return nil
+	}
+	return p.probes[at.File][at.Site]
+}
+
+// refused says why the kernel refuses a site.
+func (p *plan) refused(at *bpf.AttachError) error {
+	pr := p.probe(at)
+	switch err := at.Err; {
+	case errors.Is(err, unix.EINVAL) && p.conflicts(at):
+		return fmt.Errorf("%w: another tracer holds the site %s; end that one first (%w)",
+			ErrCounterConflict, otherCounter(&pr.marker.Sites[pr.site]), unix.EINVAL)
+	case errors.Is(err, enotsupp):
+		return fmt.Errorf("the kernel cannot probe the instruction there: %w", err)
+	default:
+		return model.NotSupported(err)
+	}
+}
+
+// conflicts reports whether, as far as we can tell, it is another tracer's reference counter that makes the
+// kernel refuse a site as invalid. uprobe_register, kernel/events/uprobes.c, compares counters
+// where it has them, and else says so of places behind the file's end and of counters at odd
+// offsets.
+func (p *plan) conflicts(at *bpf.AttachError) bool {
+	site := &p.files[at.File].Sites[at.Site]
+	info, err := p.opened[at.File].Stat()
+	return err == nil && model.HaveCounters() && site.Offset < uint64(info.Size()) && site.Counter%2 == 0
+}
+
+// otherCounter says how another tracer must hold a site for the kernel to refuse us.
+func otherCounter(s *sdt.Site) string {
+	if s.CounterOffset == 0 {
+		return "with a reference counter, and its note has none that can be raised"
+	}
+	return fmt.Sprintf("with a counter that is not the note's, at %#x in the file, or with none", uint64(s.CounterOffset))
+}
+
+// enotsupp is the kernel's ENOTSUPP, which it lets out where no probe can be placed.
+const enotsupp = unix.Errno(524)
+
+func (p *plan) explainAll(err error) error {
+	op := "attaching to " + describe(p.markers)
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+		return model.Permission(op, procfs.BPF, err)
+	}
+	return fmt.Errorf("%s: %w", op, model.NotSupported(err))
+}
+
+// bindWhere binds a condition to each of the sites.
+func (p *plan) bindWhere(where string) error {
+	if where == "" {
+		return nil
+	}
+	expr, err := filter.Parse(where)
+	if err != nil {
+		return model.ConditionError(err)
+	}
+	p.each(func(s *bpf.Site, pr *probe) {
+		if s.End { // of a latency, whose begins decide
+			return
+		}
+		var wrong error
+		s.Where, wrong = pr.where(expr)
+		err = cmp.Or(err, wrong)
+	})
+	return model.ConditionError(err)
+}
+
+// where binds a condition to the probe's site.
+func (p *probe) where(expr *filter.Expr) (*bpf.Where, error) {
+	w := &bpf.Where{}
+	f, err := expr.Bind(func(name string) (event.Kind, error) {
+		k, v, err := p.variable(name)
+		w.Vars = append(w.Vars, v)
+		return k, err
+	})
+	w.Filter = f
+	return w, err
+}
+
+// variable resolves a name of a condition: a field, argN, or what every event has.
+func (p *probe) variable(name string) (event.Kind, bpf.Part, error) {
+	fields := p.marker.Fields
+	i := p.marker.Field(name)
+	at := model.Positional(p.marker, name)
+	switch {
+	case i >= 0 && fields[i].Unavailable != "":
+		return 0, bpf.Part{}, &filter.Error{Reason: fmt.Sprintf("%s of %s has no value: %v", name, p.marker.FullName(), fields[i].Unavailable)}
+	case i >= 0:
+		return p.part(i)
+	case at > 0 && p.record == nil:
+		k, part := p.operandPart(event.Invalid, Argument{Operand: at})
+		return k, part, nil
+	}
+	if n := model.ArgNumber(name); n > 0 && p.record != nil && n <= len(p.record.Fields) {
+		return p.part(n - 1)
+	}
+	if name == "gid" {
+		name = "goroutine"
+	}
+	if b, ok := builtin[name]; ok {
+		return b.Kind, p.builtin(b.source), nil
+	}
+	return 0, bpf.Part{}, &filter.Error{
+		Reason: fmt.Sprintf("%s has no field %s", p.marker.FullName(), name),
+		Hint:   p.fieldHint(),
+	}
+}
+
+func (p *probe) fieldHint() string {
+	own := "it has no fields"
+	var names []string
+	for i := range p.marker.Fields {
+		names = append(names, p.marker.Fields[i].Name)
+	}
+	if len(names) > 0 {
+		own = "it has " + strings.Join(names, ", ")
+	}
+	return own + "; every event has comm, pid, tid, cpu and goroutine"
 }

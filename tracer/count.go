@@ -45,7 +45,7 @@ func Count(t Target, markers []*Marker, o *CountOptions) (*Counter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Counter{Attachment{engine}, engine}, nil
+	return &Counter{attached(t, engine), engine}, nil
 }
 
 // Read returns the hits since attaching, one for each marker in the order given to Count, and

@@ -1,6 +1,10 @@
 package tracer
 
-import "fmt"
+import (
+	"context"
+	"errors"
+	"fmt"
+)
 
 // Engine is what looks at the markers of a target.
 type Engine uint8
@@ -26,4 +30,64 @@ func (e Engine) String() string {
 		return "agent"
 	}
 	return fmt.Sprintf("Engine(%d)", uint8(e))
+}
+
+// Attachment is what Count, Latency and Trace have attached. Its methods may be called from several
+// goroutines.
+type Attachment struct{ attached engine }
+
+// engine is what all engines have.
+type engine interface {
+	ended() <-chan struct{}
+	skipped() []*SiteError
+	Close() error
+}
+
+func attached(t Target, e engine) Attachment {
+	return Attachment{newEnding(e, t.pids, func() error { return nil })}
+}
+
+// Ended returns a channel that is closed after the last process of the target has ended, with
+// Target.Follow the last of their children too. Then a Tracer has stopped by itself. A Path, and the
+// kernel's tracepoints, have no end: it is nil.
+func (a *Attachment) Ended() <-chan struct{} { return a.attached.ended() }
+
+// Skipped returns the sites that are left out, because a probe there would do harm or the kernel refuses it;
+// what is attached is the rest. With Later they may become more. When nothing would be left, attaching
+// returns an error instead.
+func (a *Attachment) Skipped() []*SiteError { return a.attached.skipped() }
+
+// Close detaches and returns when no probe is left and the reference counters are lowered. Events
+// that were not read are dropped, and a Read that waits returns os.ErrClosed. Further calls do
+// nothing.
+func (a *Attachment) Close() error { return a.attached.Close() }
+
+// GuardMain enables a guard: a second process of the same executable that attaches to markers, and
+// detaches when this process ends for any reason. Call it as the first statement of main, before
+// flags are parsed and goroutines are started. In the guard it does not return.
+//
+//	func main() {
+//		tracer.GuardMain()
+//		…
+//	}
+//
+// Programs that do not call GuardMain can trace too, but attach by themselves. If such a process
+// gets SIGKILL in the milliseconds while it attaches or detaches, the kernel can leak reference
+// counters, which waymark doctor -p PID --repair lowers. Processes stopped by Later.Pause at that
+// moment stay stopped until they get SIGCONT.
+//
+// The guard runs the init functions of the program's packages, as every process of the program
+// does. It refuses to run unless no_new_privs is set, so it gains no privilege over its parent.
+func GuardMain() { guardMain() }
+
+// ErrNotPatched says that sites of a process do not follow what a tracer wants of them.
+var ErrNotPatched = errors.New("its optimized sites do not follow")
+
+// AwaitPatched waits for processes of t that run a program which went through "waymark link --optimize".
+// Such a program looks every 100 ms which of its markers Count, Trace and Latency want, and only then
+// do passes count; one that was started later looked before its main function ran. AwaitPatched
+// returns when all processes have done so, and at once when none is such a program. After two seconds,
+// or when a program was told not to look (--no-watch), the error wraps ErrNotPatched.
+func AwaitPatched(ctx context.Context, t Target, markers []*Marker) error {
+	return awaitPatched(ctx, t, markers)
 }

@@ -26,6 +26,9 @@ type kernelEvents struct {
 	raw    bpf.Raw
 	wallClock
 	decoder
+
+	stop    sync.Once
+	stopErr error
 }
 
 func guardMain() { bpf.ServeGuard() }
@@ -144,7 +147,11 @@ func (k *kernelEvents) Order() source.Order { return source.Arrival }
 
 func (k *kernelEvents) Filtered() (uint64, error) { return k.kernel.Filtered() }
 
-func (k *kernelEvents) Stop() error { return k.end(k.kernel.Stop) }
+// Stop may be called by several goroutines at once.
+func (k *kernelEvents) Stop() error {
+	k.stop.Do(func() { k.stopErr = k.end(k.kernel.Stop) })
+	return k.stopErr
+}
 
 // wallClock turns CLOCK_MONOTONIC into the time of day. The difference is taken again for
 // every second of events, because the time of day is set and slewed.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/internal/histogram"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
@@ -115,7 +116,7 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Pairs{Attachment{engine}, engine}, nil
+	return &Pairs{attached(t, engine), engine}, nil
 }
 
 // pairing is what begin and end have in common, by the names of LatencyOptions.By; "" is not known yet.
@@ -177,3 +178,7 @@ func (p *Pairs) Markers() (begin, end []*Marker) { return p.engine.markers() }
 // Read returns what was measured since attaching, by one system call. The result belongs to
 // the caller. After Close it returns os.ErrClosed.
 func (p *Pairs) Read() (*Latencies, error) { return p.engine.read() }
+
+// Histogram counts durations. Its sum and maximum are exact, all other durations are within 1.6 %.
+// The zero value is empty. A Histogram must not be used by several goroutines at once.
+type Histogram = histogram.Histogram

@@ -119,3 +119,8 @@ func (t Target) checkAttach(markers []*Marker, later *Later) (Target, error) {
 	}
 	return t, nil
 }
+
+// FindAll returns every running process that has markers, or that could not be looked at,
+// in order of PID. Kernel threads are left out, and processes that end meanwhile are no
+// error. Each file is read once however many processes map it.
+func FindAll(ctx context.Context) ([]Process, error) { return model.FindAll(ctx) }

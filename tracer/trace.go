@@ -51,13 +51,16 @@ func Trace(t Target, markers []*Marker, o *TraceOptions) (*Tracer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tracer{Attachment{engine}, engine}, nil
+	return &Tracer{Attachment{newEnding(engine, t.pids, engine.Stop)}, engine}, nil
 }
 
 // Read fills in the next event and waits for it. It allocates nothing: Values and their texts are
-// used again by the next Read, unless Event.Clone copies them. It returns io.EOF after Stop when
-// every event was returned, the context's error as soon as the context is done, and os.ErrClosed
-// after Close. Events come in the order in which their probes began to write them.
+// used again by the next Read, unless Event.Clone copies them. Events come in the order in which
+// their probes began to write them.
+//
+// Read returns io.EOF after the last event once Stop was called or all processes of the target have
+// ended, and os.ErrClosed after Close. It returns the context's error as soon as the context is done:
+// that ends this Read only, and nothing is detached or lost.
 func (t *Tracer) Read(ctx context.Context, e *event.Event) error { return t.engine.Read(ctx, e) }
 
 // Points returns the points of events: those of the attached markers, with the fields that Options
@@ -113,3 +116,20 @@ func (t *Tracer) Problems() []error {
 // Stop detaches. Events that were collected before are still returned by Read, then io.EOF.
 // Further calls do nothing.
 func (t *Tracer) Stop() error { return t.engine.Stop() }
+
+// TraceKernel attaches to the kernel's tracepoints that match patterns, such as sched:sched_switch
+// or sched:*, in all processes. It needs Linux, tracefs and the privilege to trace all processes.
+// The points of its events are named kernel:GROUP:NAME and have the fields of the kernel's format
+// files. The events use the same clock as those of markers. bufferSize is that of
+// Attach.
+func TraceKernel(patterns []string, bufferSize int) (*Tracer, error) {
+	engine, err := newKernelTracepoints(patterns, Attach{BufferSize: bufferSize}.options())
+	if err != nil {
+		return nil, err
+	}
+	return &Tracer{Attachment{engine}, engine}, nil
+}
+
+// KernelTracepoints returns the names, GROUP:NAME, of the tracepoints that match a pattern. It
+// returns an error if there are none, or if this process may not trace them.
+func KernelTracepoints(pattern string) ([]string, error) { return kernelTracepointNames(pattern) }

@@ -209,6 +209,34 @@ func TestTraceCancel(t *testing.T) {
 	}
 }
 
+// Without Stop, events end with their process.
+func TestTraceEndsWithProcess(t *testing.T) {
+	p := startTick(t, tick(t), 50)
+	target := PIDs(p.PID())
+	markers := mustFind(t, target, "loop2")
+	counter, err := Count(target, markers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer counter.Close()
+	tr, err := Trace(target, markers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	p.run()
+	p.Expect("done 50")
+	p.CloseInput()
+	if events, counted := len(drain(t, tr)), hits(t, counter)["loop2"]; events == 0 || uint64(events) != counted {
+		t.Errorf("%d events of %d hits", events, counted)
+	}
+	<-tr.Ended()
+	<-counter.Ended()
+	if err := tr.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTraceCloseWakesNext(t *testing.T) {
 	p := startTick(t, tick(t), 5)
 	target := PIDs(p.PID())

@@ -146,6 +146,12 @@ var rules = []rule{
 		why: "consumers of events link it with any source, and with no more",
 	},
 	{
+		what:  "packages below tracer",
+		parts: []string{"tracer/client", "tracer/doctor", "tracer/kernelevent", "tracer/internal"},
+		bad:   func(dep string) bool { return dep == module+"/tracer" },
+		why:   "package tracer may use any of them, and none of them links the engines",
+	},
+	{
 		what:  "the terminal",
 		parts: []string{"cmd/waymark/cli/internal/term"},
 		bad:   func(dep string) bool { return isForeign(dep) && !strings.HasPrefix(dep, "golang.org/x/") || isOwn(dep) },
@@ -242,9 +248,10 @@ func TestRulesBite(t *testing.T) {
 		{"internal/ring", "github.com/google/go-cmp/cmp", 12},
 		{"marker", module + "/internal/recorder", 13},
 		{"agent", "net", 14},
-		{"cmd/waymark/cli/internal/term", module + "/tracer", 16},
-		{"cmd/waymark/cli/internal/session", module + "/cmd/waymark/cli/internal/build", 17},
-		{"cmd/waymark/cli/internal/view", "github.com/spf13/cobra", 18},
+		{"tracer/doctor", module + "/tracer", 16},
+		{"cmd/waymark/cli/internal/term", module + "/tracer", 17},
+		{"cmd/waymark/cli/internal/session", module + "/cmd/waymark/cli/internal/build", 18},
+		{"cmd/waymark/cli/internal/view", "github.com/spf13/cobra", 19},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {

@@ -257,7 +257,8 @@ func (r *recorder) record(ends <-chan view.End) (sum recording.Summary, why view
 	case sum.End == recording.EndCount:
 		why = view.ByCount
 	case sum.End == recording.EndSources:
-		why = view.ByProcess
+		<-ctx.Done() // the session ends with them
+		why = ended
 	default:
 		why = view.ByError
 	}

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -30,7 +29,6 @@ func main() {
 	trace := must(recording.Create(os.Args[1], nil))
 	channel := must(trace.Channel("kernel", source.BufferFull))
 	check(server.Resume())
-	go func() { check(errors.Join(server.Wait(), events.Stop())) }()
 	for e, err := range source.Events(ctx, events) {
 		check(err)
 		check(channel.Write(e))
@@ -44,6 +42,7 @@ func main() {
 		}
 		fmt.Println()
 	}
+	check(server.Wait())
 	check(trace.Close())
 	took, lost := must(latency.Read()), must(events.Losses())
 	fmt.Println("latency", took.Count(), source.Total(lost), int64(took.Percentile(50)), int64(took.Percentile(99)), int64(took.Max()))

@@ -3,11 +3,11 @@ package model
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/waymark-trace/waymark/internal/filter"
-	"github.com/waymark-trace/waymark/internal/tracefs"
 )
 
 var (
@@ -26,8 +26,8 @@ var (
 	ErrCounterConflict = errors.New("site has another reference counter")
 	// ErrRedZone says that, at the site, this kernel would overwrite variables of the program.
 	ErrRedZone = errors.New("a probe there would overwrite variables of the program")
-	// ErrNoTracepoint says that the kernel has none of that name.
-	ErrNoTracepoint = tracefs.ErrNoTracepoint
+	// ErrTyped says that the strings of markers are known without being asked for.
+	ErrTyped = errors.New("the types of these markers are known, and their strings are read without being asked for")
 	// ErrNoAgent says that a process has no agent that listens.
 	ErrNoAgent = errors.New("no agent listens in it")
 )
@@ -129,7 +129,7 @@ func NoField(name string, markers []*Marker) error {
 	return e
 }
 
-// WhereError says what is wrong with Options.Where.
+// WhereError reports a mistake in a condition.
 type WhereError struct {
 	Column int // from 1, in characters; 0 when it is about no place
 	Hint   string
@@ -147,3 +147,10 @@ func ConditionError(err error) error {
 	}
 	return &WhereError{Column: e.Column, Hint: e.Hint, Err: err}
 }
+
+// ErrPlatform is the error of everything where there is no engine.
+var ErrPlatform = fmt.Errorf("tracing on %s: %w", runtime.GOOS, ErrNotSupported)
+
+// DefaultMaxString is the number of bytes of a string or []byte that an event carries unless told
+// otherwise.
+const DefaultMaxString = 256

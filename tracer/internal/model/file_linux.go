@@ -1,13 +1,21 @@
 package model
 
 import (
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path"
+	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/elffile"
+	"github.com/waymark-trace/waymark/internal/feature"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/schema"
@@ -104,8 +112,7 @@ func byName(i int, executable bool) bool {
 	return i > 0
 }
 
-// readMarkers reads the markers of an open file. shown is its path for people; outline is as in
-// Target.
+// readMarkers reads the markers of an open file. shown is its path for people; with outline, probe locations are left out.
 func readMarkers(f *os.File, id Identity, shown string, outline bool) (*File, []*Marker, error) {
 	im, err := elffile.FromFile(f, shown)
 	if err != nil {
@@ -174,4 +181,106 @@ func SiteTable(im *elffile.Image) ([]byte, error) {
 		return nil, errors.New("section " + markerabi.SitesSection + " is not a site table")
 	}
 	return table, nil
+}
+
+// Reopen opens the file that Find read.
+func Reopen(f *File) (*os.File, error) {
+	if f.machine != bpf.Machine(runtime.GOARCH) {
+		return nil, fmt.Errorf("%s is for %v, this machine runs %s: %w", f.Path, f.machine, runtime.GOARCH, ErrNotSupported)
+	}
+	return f.open()
+}
+
+// open returns a new descriptor of the file that Find read, if the file is still at one of its
+// paths. It duplicates the descriptor that Find holds, or else opens the file again.
+func (f *File) open() (*os.File, error) {
+	var denied error
+	changed := fmt.Errorf("%s %w", f.Path, ErrChanged)
+	for _, path := range f.opens {
+		if f.held != nil && identify(path) == f.id {
+			return duplicate(f.held)
+		}
+		opened, id, err := OpenFile(path)
+		switch {
+		case err == nil && id == f.id:
+			return opened, nil
+		case err == nil:
+			opened.Close()
+		case errors.Is(err, os.ErrPermission):
+			denied = err
+		}
+	}
+	if denied != nil {
+		return nil, Permission("opening "+f.Path, procfs.CheckpointRestore, denied)
+	}
+	return nil, changed
+}
+
+// StubShift returns how far behind its location a marker's site is probed: at the second nop
+// of a stub of a linked Go program where that is the one this kernel makes fast.
+func StubShift(m *Marker, site int, file io.ReaderAt) uint64 {
+	if site >= len(m.records) || m.records[site] == nil {
+		return 0
+	}
+	if g, err := feature.UprobeGeneration(); err != nil || g != feature.Nop10 {
+		return 0
+	}
+	var code [markerabi.StubSize]byte
+	n, _ := file.ReadAt(code[:], int64(m.Sites[site].Offset))
+	if !slices.Equal(code[:n], markerabi.Stub[:]) {
+		return 0
+	}
+	return markerabi.StubNop10
+}
+
+// NotSupported makes the eBPF library's error this package's.
+func NotSupported(err error) error {
+	if errors.Is(err, bpf.ErrNotSupported) {
+		return fmt.Errorf("%w: %w", ErrNotSupported, err)
+	}
+	return err
+}
+
+// maxFunctionName bounds the name of a function, in bytes.
+const maxFunctionName = 4096
+
+func (f *File) readFunctions() (all []function) {
+	opened, err := f.open()
+	if err != nil {
+		return nil
+	}
+	defer opened.Close()
+	im, err := elffile.FromFile(opened, "")
+	if err != nil {
+		return nil
+	}
+	defer im.Close()
+	_ = im.Symbols(elf.SHT_SYMTAB, func(s *elffile.Symbol) {
+		if s.Type == elf.STT_FUNC && s.Defined() {
+			all = append(all, function{string(s.Name(maxFunctionName)), s.Value, s.Size})
+		}
+	})
+	return all
+}
+
+// linkerSymbol is the function that dynamic linkers call after each change of what is mapped,
+// for debuggers: r_brk of struct r_debug in link.h. glibc and musl have it under this name. (glibc
+// also has SDT markers for that, rtld:map_complete and others; Debian builds it without.)
+const linkerSymbol = "_dl_debug_state"
+
+// mayLink reports whether a file may be a dynamic linker: ld-linux-x86-64.so.2, ld-2.31.so,
+// ld-musl-x86_64.so.1, ld64.so.2. Others are not searched.
+func mayLink(name string) bool { return strings.HasPrefix(path.Base(name), "ld") }
+
+// linkerSites returns the offset of linkerSymbol in a file, when it has one.
+func linkerSites(im *elffile.Image) (sites []uint64) {
+	_ = im.Symbols(elf.SHT_DYNSYM, func(s *elffile.Symbol) {
+		if !s.Defined() || string(s.Name(len(linkerSymbol)+1)) != linkerSymbol || sites != nil {
+			return
+		}
+		if offset, err := im.CodeOffset(s.Value); err == nil {
+			sites = []uint64{offset}
+		}
+	})
+	return sites
 }

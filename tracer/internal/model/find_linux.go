@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,7 +68,7 @@ func FindPIDs(ctx context.Context, pids []int, outline bool) (markers []*Marker,
 type Scan struct {
 	ByID  map[Identity]*Scanned
 	ByMap map[procfs.File]*Scanned
-	// outline is Target.Outline.
+	// outline leaves out the probe locations of simple markers.
 	outline bool
 	// hold keeps the selected files open. A scan of all processes does not set it.
 	hold bool
@@ -208,4 +209,43 @@ func hidden(pid int) bool {
 	}
 	err := unix.Kill(pid, 0)
 	return err == nil || errors.Is(err, unix.EPERM)
+}
+
+func findAll(ctx context.Context) ([]Process, error) {
+	pids, err := procfs.PIDs()
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	slices.Sort(pids)
+	s := NewScan()
+	var all []Process
+	for _, pid := range pids {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		st, err := Running(pid)
+		if err != nil { // a kernel thread, which maps no files, or a process that has ended
+			continue
+		}
+		p := Process{PID: pid}
+		var errs []error
+		var files []*Scanned
+		files, errs, p.Err = s.mapped(ctx, pid, st)
+		for _, r := range files {
+			p.Markers = append(p.Markers, r.Markers...)
+		}
+		if errors.Is(p.Err, ErrNoProcess) {
+			continue
+		}
+		p.Err = errors.Join(append(errs, p.Err)...)
+		if len(p.Markers) == 0 && p.Err == nil {
+			continue
+		}
+		if p.Comm, err = procfs.Comm(pid); procfs.Gone(err) {
+			continue
+		}
+		p.OwnPID, _ = procfs.OwnPID(pid) // who is gone by now is shown without
+		all = append(all, p)
+	}
+	return all, nil
 }

@@ -3,8 +3,12 @@
 package model
 
 import (
+	"cmp"
+	"context"
 	"debug/elf"
 	"os"
+	"slices"
+	"sync"
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/procfs"
@@ -115,4 +119,118 @@ type Identity struct {
 	Device, Inode uint64
 	size          int64
 	modified      int64 // nanoseconds since 1970
+}
+
+// Process is a running process and its markers.
+type Process struct {
+	PID     int
+	OwnPID  int // in its own PID namespace, when that is below the one of this process; else 0
+	Comm    string
+	Markers []*Marker // shared by the processes that map the same file
+	// Err says why the process could not be looked at, or not all of it.
+	Err error
+}
+
+// FindAll returns every running process that has markers, or that could not be looked at,
+// in order of PID. Kernel threads are left out, and processes that end meanwhile are no
+// error. Each file is read once however many processes map it.
+func FindAll(ctx context.Context) ([]Process, error) { return findAll(ctx) }
+
+// The packages below tracer read the parts of the nouns that are not for users by these functions.
+
+// Records returns, for each of the marker's Sites, the record that the site passes, or nil if it
+// passes operands.
+func Records(m *Marker) []*schema.Marker { return m.records }
+
+// Record returns one of Records.
+func Record(m *Marker, site int) *schema.Marker {
+	if site >= len(m.records) {
+		return nil
+	}
+	return m.records[site]
+}
+
+// ReadingsOf returns, for each of a simple marker's Sites, how each of its fields is fetched.
+func ReadingsOf(m *Marker) []readings { return m.readings }
+
+// GoCode reports whether the marker is in Go code, which has no red zone.
+func GoCode(m *Marker) bool { return m.goCode }
+
+// Declared returns the name by which a program's agent knows the marker, or "" if it was not found
+// through an agent.
+func Declared(m *Marker) string { return m.declared }
+
+// Given reports whether the kind of an argument's field does not come from the operands.
+func Given(a Argument) bool { return a.given }
+
+// TextOperand returns the number of the operand with the length of an argument's text, or 0 if a NUL
+// ends the text.
+func TextOperand(a Argument) int { return a.length }
+
+// Machine returns the processor that the file is for.
+func Machine(f *File) elf.Machine { return f.machine }
+
+// Goid returns the offset of the goroutine number in the runtime's g, or -1 if unknown.
+func Goid(f *File) int { return f.goid }
+
+// ID returns the identity of the file.
+func ID(f *File) Identity { return f.id }
+
+// Paths returns the paths that open this very file, even after it was deleted or replaced.
+func Paths(f *File) []string { return f.opens }
+
+// Linker returns the offsets where a dynamic linker passes after it has mapped a file.
+func Linker(f *File) []uint64 { return f.linker }
+
+// CodeSite is a location in a linked Go program that tests whether a marker is armed. All CodeSites
+// of a marker call the same stub, which is the marker's own site.
+type CodeSite struct {
+	Address        uint64
+	Function, File string
+	Line           int
+	Call           bool // it calls Mark, which makes the test
+	Optimized      bool // link --optimize rewrote it
+}
+
+// Code returns the locations that test the marker, as found by waymark link. It returns none for
+// markers of other emitters.
+func (m *Marker) Code() (all []CodeSite) {
+	for i, r := range m.records {
+		if r == nil || slices.Contains(m.records[:i], r) {
+			continue
+		}
+		for _, s := range r.Sites {
+			all = append(all, CodeSite(s))
+		}
+	}
+	return all
+}
+
+// functions are the functions in the symbol table of a file, by address. They are read on request.
+type functions struct {
+	once sync.Once
+	all  []function
+}
+
+type function struct {
+	name        string
+	begin, size uint64
+}
+
+// FunctionAt returns the name of the function at an address of the file, from its symbol table. It
+// returns "" if the table has none, or if the file is not the one that Find read.
+func (f *File) FunctionAt(address uint64) string {
+	f.functions.once.Do(func() {
+		f.functions.all = f.readFunctions()
+		slices.SortFunc(f.functions.all, func(a, b function) int { return cmp.Compare(a.begin, b.begin) })
+	})
+	all := f.functions.all
+	i, found := slices.BinarySearchFunc(all, address, func(f function, at uint64) int { return cmp.Compare(f.begin, at) })
+	if !found {
+		i--
+	}
+	if i < 0 || address-all[i].begin >= max(all[i].size, 1) {
+		return ""
+	}
+	return all[i].name
 }

@@ -65,7 +65,7 @@ func LengthOf(a Argument) Argument { return Argument{Operand: a.length, given: t
 
 func typeName(k event.Kind) string { return strings.TrimPrefix(k.String(), "unsafe.") }
 
-// WithStrings returns the markers with the fields that Options.Strings makes text. That one of them
+// WithStrings returns the markers with the fields that the arguments make text. That one of them
 // has each is asked for of those that are there from the beginning.
 func WithStrings(markers []*Marker, args []string, all bool) ([]*Marker, error) {
 	out := slices.Clone(markers)
@@ -148,8 +148,5 @@ func noOperand(markers []*Marker, arg string) error {
 	if slices.ContainsFunc(markers, func(m *Marker) bool { return !m.Typed }) {
 		return NoField(arg, markers)
 	}
-	return &AgentError{
-		Hint: "leave it out: --str is for markers without types, as C programs have them",
-		Err:  fmt.Errorf("%s: the types of these markers are known, and their strings are read without being asked for", arg),
-	}
+	return fmt.Errorf("%s: %w", arg, ErrTyped)
 }

@@ -19,7 +19,7 @@ var ErrNotSimple = errors.New("only simple markers have variables")
 // ErrNoDebug says of a file that neither it nor a separate debug file has debugging information.
 var ErrNoDebug = debuginfo.ErrNone
 
-// ErrOutline says of a simple marker that Target.Outline left its places out.
+// ErrOutline reports that the probe locations of a simple marker were not looked for.
 var ErrOutline = errors.New("its places were not asked for")
 
 // ErrNoPlace says of a simple marker that no instruction stands for it.
@@ -68,7 +68,7 @@ type SimpleVariable struct {
 	Err      error  // why it has no value there
 }
 
-// WithVars returns the markers with Options.Vars added to the fields of those that are simple.
+// WithVars returns the markers with the variables added to the fields of those that are simple.
 // That one of them has each is asked for of those that are there from the beginning.
 func WithVars(markers []*Marker, vars []string, all bool) ([]*Marker, error) {
 	if len(vars) == 0 {

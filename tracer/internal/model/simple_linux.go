@@ -36,8 +36,7 @@ type simpleFile struct {
 }
 
 // simpleMarkers returns the simple markers of an open file. What is wrong with single records, or
-// with the debugging information, is among the file's problems, or the markers'. outline is as in
-// Target.
+// with the debugging information, is among the file's problems, or the markers'. with outline, probe locations are left out.
 func simpleMarkers(im *elffile.Image, file *File, outline bool) (markers []*Marker) {
 	s := &simpleFile{im: im, file: file, outline: outline}
 	defer s.close()

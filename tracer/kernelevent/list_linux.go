@@ -28,7 +28,7 @@ func joinEvents(lines []tracefs.Event) []Event {
 	return all
 }
 
-func listKernelEvents() ([]Event, error) {
+func list() ([]Event, error) {
 	fs, err := tracefs.Find()
 	if err != nil {
 		return nil, tracefsError("reading uprobe events", err)
@@ -68,7 +68,7 @@ func markersAt(path string) map[uint64]string {
 	return names
 }
 
-func deleteKernelEvent(group, name string) error {
+func remove(group, name string) error {
 	fs, err := tracefs.Find()
 	if err == nil {
 		err = fs.Delete(group, name)

@@ -1,12 +1,100 @@
 package tracer
 
 import (
+	"errors"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/tracer/internal/agentconn"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
+
+// agentTracer is the engine of a Tracer of agents.
+type agentTracer struct{ *agentconn.Events }
+
+// ended is nil: whoever gave the processes sees them end.
+func (agentTracer) ended() <-chan struct{} { return nil }
+
+// skipped are none: a program arms its own markers.
+func (agentTracer) skipped() []*SiteError { return nil }
+
+func newAgentEvents(t Target, markers []*Marker, o options) (*agentconn.Events, error) {
+	if err := checkAgent(t, markers); err != nil {
+		return nil, err
+	}
+	size := int64(o.BufferSize)
+	if o.usual {
+		size = 0 // as much, or what there is room for
+	}
+	return agentconn.Record(t.pids, markers, wire.Session{Mode: wire.Discard, Size: size, Where: o.Where, MaxString: o.maxString})
+}
+
+// agentFold reads events as they come and makes something of each.
+type agentFold struct {
+	events *agentconn.Events
+	fold   func(*event.Event)
+
+	mu     sync.Mutex // held while events are folded, and to look at what they came to
+	err    error      // why no more were
+	closed chan struct{}
+	done   sync.WaitGroup
+	once   sync.Once
+}
+
+// foldInterval is how often events are read: the rings hold what comes meanwhile.
+const foldInterval = 20 * time.Millisecond
+
+func newAgentFold(events *agentconn.Events, fold func(*event.Event)) *agentFold {
+	f := &agentFold{events: events, fold: fold, closed: make(chan struct{})}
+	f.done.Go(func() {
+		ticker := time.NewTicker(foldInterval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				f.mu.Lock()
+				f.drain()
+				f.mu.Unlock()
+			case <-f.closed:
+				return
+			}
+		}
+	})
+	return f
+}
+
+// drain folds what has come. The caller holds mu.
+func (f *agentFold) drain() {
+	for f.err == nil {
+		var e *event.Event
+		if e, f.err = f.events.Poll(false); e == nil {
+			return
+		}
+		f.fold(e)
+	}
+}
+
+// look calls look with all that has come until now folded.
+func (f *agentFold) look(look func()) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drain()
+	look()
+	return f.err
+}
+
+func (f *agentFold) close() (err error) {
+	f.once.Do(func() {
+		close(f.closed)
+		f.done.Wait()
+		err = errors.Join(f.events.Close())
+	})
+	return err
+}
 
 // agentPairs joins the events of agents to pairs, in this process.
 type agentPairs struct {
