@@ -17,21 +17,6 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-// atMostOne refuses more than one argument.
-func atMostOne(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return term.Usage(cmd.CommandPath()+" --help shows how", "%s takes one name at most, and %q is another", cmd.CommandPath(), args[1])
-	}
-	return nil
-}
-
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return term.Usage(cmd.CommandPath()+" --help shows how", "%s takes no arguments, not %q", cmd.CommandPath(), args[0])
-	}
-	return nil
-}
-
 // watchFlags are what stat and trace have in common.
 type watchFlags struct {
 	pids     []int
@@ -57,6 +42,21 @@ func (f *watchFlags) add(cmd *cobra.Command, counted string) {
 	flags.StringVar(&f.where, "where", "", "only hits of which `CONDITION` holds: docs/filters.md")
 	flags.StringSliceVar(&f.vars, "vars", nil, "more variables of simple markers: `'req.Method,cmd->len'`")
 	flags.Var(&f.engine, "engine", session.EngineUsage)
+}
+
+// atMostOne refuses more than one argument.
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return term.Usage(cmd.CommandPath()+" --help shows how", "%s takes one name at most, and %q is another", cmd.CommandPath(), args[1])
+	}
+	return nil
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return term.Usage(cmd.CommandPath()+" --help shows how", "%s takes no arguments, not %q", cmd.CommandPath(), args[0])
+	}
+	return nil
 }
 
 // attacher is the options of a verb that attaches to a target.

@@ -100,7 +100,7 @@ func printList(env *term.Env, out *term.Output, o *listOptions, sel *session.Sel
 	if o.json {
 		err = view.ListJSON(out, groups, sel.OnlyPID())
 	} else {
-		err = (&view.ListTable{Out: out, Verbose: o.verbose, Width: out.Width(), Pid: sel.OnlyPID()}).Print(groups)
+		err = (&view.ListTable{Out: out, Verbose: o.verbose, Width: out.Width(), PID: sel.OnlyPID()}).Print(groups)
 		for _, g := range groups {
 			if err == nil && (len(groups) == 1 || o.verbose) {
 				view.WarnProblems(env, g.Markers, o.verbose)

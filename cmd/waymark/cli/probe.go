@@ -17,49 +17,6 @@ import (
 	"github.com/waymark-trace/waymark/tracer/kernelevent"
 )
 
-const probeListLong = `List the user-space events of the kernel: those of waymark probe add, and everybody else's.
-
-HITS is how often an event was hit since it was defined, while anybody had it on. ON says
-whether ftrace has it on; the kernel does not tell who has opened it with perf. MARKER is what
-the file's notes have at that place. Patterns are globs over events, such as 'sdt_http:*'. It
-takes root.`
-
-const probeListExample = `  waymark probe list
-  waymark probe list 'sdt_http:*'
-  waymark probe list --json`
-
-func newProbeListCommand(env *term.Env) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:     "list [PATTERN...]",
-		Short:   "List the events there are, with their hits",
-		Long:    probeListLong,
-		Example: probeListExample,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			events, err := kernelevent.List()
-			if err != nil {
-				return err
-			}
-			if len(args) > 0 {
-				if events, err = selectEvents(events, args, false); err != nil {
-					return err
-				}
-			}
-			print := view.PrintEvents
-			if asJSON {
-				print = view.EventsJSON
-			}
-			err = env.WithOutput("", func(out *term.Output) error { return print(out, events) })
-			if len(events) == 0 && !asJSON {
-				env.Message("there are no events; waymark probe add FILE defines some")
-			}
-			return err
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object a line: docs/json.md")
-	return cmd
-}
-
 const probeLong = `Define markers as events of the kernel, which perf and ftrace then use.
 
 An event is called sdt_PROVIDER:NAME, as perf probe calls it, belongs to nobody and stays
@@ -187,6 +144,49 @@ func perfLine(events []kernelevent.Event) string {
 		}
 	}
 	return fmt.Sprintf("use with: perf record -e %s -a; delete with: waymark probe del %s", strings.Join(names, " -e "), strings.Join(names, " "))
+}
+
+const probeListLong = `List the user-space events of the kernel: those of waymark probe add, and everybody else's.
+
+HITS is how often an event was hit since it was defined, while anybody had it on. ON says
+whether ftrace has it on; the kernel does not tell who has opened it with perf. MARKER is what
+the file's notes have at that place. Patterns are globs over events, such as 'sdt_http:*'. It
+takes root.`
+
+const probeListExample = `  waymark probe list
+  waymark probe list 'sdt_http:*'
+  waymark probe list --json`
+
+func newProbeListCommand(env *term.Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list [PATTERN...]",
+		Short:   "List the events there are, with their hits",
+		Long:    probeListLong,
+		Example: probeListExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			events, err := kernelevent.List()
+			if err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				if events, err = selectEvents(events, args, false); err != nil {
+					return err
+				}
+			}
+			print := view.PrintEvents
+			if asJSON {
+				print = view.EventsJSON
+			}
+			err = env.WithOutput("", func(out *term.Output) error { return print(out, events) })
+			if len(events) == 0 && !asJSON {
+				env.Message("there are no events; waymark probe add FILE defines some")
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object a line: docs/json.md")
+	return cmd
 }
 
 const probeDeleteLong = `Delete events of the kernel.

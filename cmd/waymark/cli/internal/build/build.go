@@ -21,6 +21,8 @@ import (
 	"github.com/waymark-trace/waymark/internal/link"
 )
 
+// Run builds the programs of a command line beside their final names, links them, and then renames them. It returns the errors of
+// all programs.
 func Run(ctx context.Context, env *term.Env, line *Line) error {
 	if line.out == os.DevNull {
 		return goRun(ctx, env, line.build(line.out)) // nothing is left to be linked
@@ -63,6 +65,8 @@ func Run(ctx context.Context, env *term.Env, line *Line) error {
 	return errors.Join(failed...)
 }
 
+// linkBuilt links a program that go build has written, and gives it its name. A header for a
+// library gets its name only.
 func (l *Line) linkBuilt(ctx context.Context, env *term.Env, built, final string) error {
 	if filepath.Ext(final) == ".h" {
 		return os.Rename(built, final)
@@ -80,6 +84,8 @@ func (l *Line) linkBuilt(ctx context.Context, env *term.Env, built, final string
 	return Print(env, env.Stderr, report, final, false)
 }
 
+// usesSimple reports whether a program was built with package simple. The package leaves no trace
+// in the program's code.
 func (l *Line) usesSimple(ctx context.Context, program string) bool {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -95,6 +101,7 @@ func (l *Line) usesSimple(ctx context.Context, program string) bool {
 	return err == nil && slices.Contains(strings.Split(string(out), "\n"), link.SimplePackage)
 }
 
+// unwrapOnce returns what err wraps, or err.
 func unwrapOnce(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner
@@ -102,6 +109,7 @@ func unwrapOnce(err error) error {
 	return err
 }
 
+// goRun runs the go command, which prints its own errors.
 func goRun(ctx context.Context, env *term.Env, args []string) error {
 	cmd := goCommand(ctx, args)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
@@ -130,6 +138,7 @@ func goResult(ctx context.Context, err error) error {
 	return fmt.Errorf("running go: %w", err)
 }
 
+// Line is a command line of go build, without the flags that build handles itself.
 type Line struct {
 	dir     string // of -C, "" for none
 	out     string // of -o, "" for none
@@ -139,6 +148,8 @@ type Line struct {
 	link    link.Options
 }
 
+// Parse takes the flags out of a command line that build handles itself. It knows no others:
+// neither their names nor which of them take a value.
 func Parse(args []string) (*Line, error) {
 	l := &Line{args: args}
 	var err error
@@ -166,6 +177,8 @@ func Parse(args []string) (*Line, error) {
 	return l, nil
 }
 
+// find returns the index of the last flag of a name, -1 for none, and the value that is joined to
+// it by =.
 func (l *Line) find(name string) (at int, value string, joined bool) {
 	at = -1
 	for i, arg := range l.args {
@@ -180,6 +193,7 @@ func (l *Line) find(name string) (at int, value string, joined bool) {
 	return at, value, joined
 }
 
+// takeSwitch removes a flag without a value, and reports whether it is set.
 func (l *Line) takeSwitch(name string) (set bool) {
 	at, value, joined := l.find(name)
 	if at < 0 {
@@ -190,6 +204,7 @@ func (l *Line) takeSwitch(name string) (set bool) {
 	return !joined || value == "true"
 }
 
+// takeValue removes a flag with a value, and returns the value, "" without such a flag.
 func (l *Line) takeValue(name string) (string, error) {
 	at, value, joined := l.find(name)
 	if at < 0 {
@@ -208,6 +223,7 @@ func (l *Line) takeValue(name string) (string, error) {
 	return value, err
 }
 
+// goArgs returns the name of a go command and -C, which has to come first.
 func (l *Line) goArgs(verb string) []string {
 	if l.dir == "" {
 		return []string{verb}
@@ -215,10 +231,12 @@ func (l *Line) goArgs(verb string) []string {
 	return []string{verb, "-C", l.dir}
 }
 
+// build returns the arguments of go build with another -o.
 func (l *Line) build(out string) []string {
 	return append(append(l.goArgs("build"), "-o", out), l.args...)
 }
 
+// replaced returns the files that -overlay replaces, by path.
 func (l *Line) replaced() (map[string]string, error) {
 	if l.overlay == "" {
 		return nil, nil
@@ -244,6 +262,7 @@ func (l *Line) replaced() (map[string]string, error) {
 	return replace, nil
 }
 
+// path returns a path of the command line as it is from here.
 func (l *Line) path(p string) string {
 	if filepath.IsAbs(p) {
 		return p
@@ -251,6 +270,8 @@ func (l *Line) path(p string) string {
 	return filepath.Join(l.dir, p)
 }
 
+// output returns the directory of the result, which it makes, and the name that -o gives it, ""
+// where go build chooses.
 func (l *Line) output() (dir, name string, err error) {
 	dir = l.path(l.out)
 	if l.out == "" {
@@ -268,6 +289,7 @@ func (l *Line) output() (dir, name string, err error) {
 	return dir, name, err
 }
 
+// checkReplaceable refuses, as go build does, to overwrite a file that no linker wrote.
 func checkReplaceable(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package explain adds to an error the hint that helps against it: every sentinel of the tracer and of the linker has one, and so have
-// files, commands and directories that are missing, unreadable or full.
+// Package explain adds hints to errors: of the tracer, of the linker, and of files, commands and directories that
+// cannot be used.
 package explain
 
 import (

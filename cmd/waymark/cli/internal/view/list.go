@@ -11,13 +11,19 @@ import (
 	"github.com/waymark-trace/waymark/tracer/client"
 )
 
+// Group is one or several processes with the very same markers, or a file.
+type Group struct {
+	Processes []tracer.Process
+	Markers   []*tracer.Marker
+}
+
 // ListTable prints groups of markers: a heading for the processes, one for each file, and
 // a table. The markers of a file are printed once, however many groups have it.
 type ListTable struct {
 	Out     *term.Output
 	Verbose bool
 	Width   int // of the terminal, 0 where lines may be as long as they like
-	Pid     int // whose counters are shown, 0 for nobody's
+	PID     int // the process whose counters are shown, 0 for none
 	shown   map[*tracer.File]bool
 }
 
@@ -128,8 +134,8 @@ func (l *ListTable) counter(m *tracer.Marker) string {
 	if !m.Counted {
 		return "no"
 	}
-	if l.Pid != 0 {
-		if values, err := m.Counters(l.Pid); err == nil {
+	if l.PID != 0 {
+		if values, err := m.Counters(l.PID); err == nil {
 			return fmt.Sprintf("yes, %d", slices.Max(values))
 		}
 	}
@@ -240,12 +246,6 @@ func SchemaFields(m *schema.Marker) string {
 		return "-"
 	}
 	return strings.Join(words, ", ")
-}
-
-// Group is one or several processes with the very same markers, or a file.
-type Group struct {
-	Processes []tracer.Process
-	Markers   []*tracer.Marker
 }
 
 // jsonPoint is an object of list --engine agent --json: what an agent tells of a point.

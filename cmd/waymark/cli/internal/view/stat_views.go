@@ -69,16 +69,16 @@ func (v *StatPlain) summary(s *Sample) error {
 	return err
 }
 
-// statIntervals prints what was counted in every interval.
-type statIntervals struct {
+// StatIntervals prints what was counted in every interval.
+type StatIntervals struct {
 	plain  StatPlain
 	widths []int // of the columns so far: they only grow, so that lines stay below each other
 	begun  bool
 }
 
 // NewStatIntervals makes room for names and for numbers of the usual size.
-func NewStatIntervals(plain StatPlain, markers []*tracer.Marker) *statIntervals {
-	v := &statIntervals{plain: plain, widths: make([]int, len(plain.Table.By)+4)}
+func NewStatIntervals(plain StatPlain, markers []*tracer.Marker) *StatIntervals {
+	v := &StatIntervals{plain: plain, widths: make([]int, len(plain.Table.By)+4)}
 	v.widths[0] = len("999.999 s")
 	for _, m := range markers {
 		v.widths[1] = max(v.widths[1], min(utf8.RuneCountInString(term.Label(m.FullName())), maxNameColumn))
@@ -89,7 +89,7 @@ func NewStatIntervals(plain StatPlain, markers []*tracer.Marker) *statIntervals 
 }
 
 // Interval implements [View].
-func (v *statIntervals) Interval(s *Sample) error {
+func (v *StatIntervals) Interval(s *Sample) error {
 	t := &v.plain.Table
 	rows := t.choose(s.Rows, func(r StatRow) uint64 { return r.Delta })
 	if len(t.By) > 0 || v.plain.Brief {
@@ -122,7 +122,7 @@ func (v *statIntervals) Interval(s *Sample) error {
 }
 
 // Final prints the last interval, which is shorter than the others: unless it ended with one.
-func (v *statIntervals) Final(s *Sample, _ End) error {
+func (v *StatIntervals) Final(s *Sample, _ End) error {
 	if s.Interval >= time.Millisecond || slices.ContainsFunc(s.Rows, func(r StatRow) bool { return r.Delta > 0 }) {
 		if err := v.Interval(s); err != nil {
 			return err

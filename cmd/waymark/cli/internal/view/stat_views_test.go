@@ -182,7 +182,7 @@ func TestStatIntervals(t *testing.T) {
 	rows[2].Delta = 0
 	table.Top = 2
 	out, written := bufferOutput(t)
-	v := &statIntervals{plain: StatPlain{Out: out, Table: table}}
+	v := &StatIntervals{plain: StatPlain{Out: out, Table: table}}
 	s := &Sample{Elapsed: time.Second, Interval: time.Second, Rows: rows[:1]}
 	for _, n := range []int{1, 2, 5} {
 		s.Rows = rows[:n]
