@@ -20,7 +20,7 @@ type writer struct {
 	limit  uint64 // the end of the sub-buffer that at lies in
 	mask   uint64
 
-	context  context // of the next record
+	context  shared // of the next record
 	data     unsafe.Pointer
 	control  *control
 	consumed *uint64
@@ -71,13 +71,13 @@ func (w *Writer) Commit(size uint64) {
 //go:noinline
 //go:norace
 func (w *Writer) Begin(size, ticks, goroutine uint64) bool {
-	c := context{ticks, goroutine}
+	c := shared{ticks, goroutine}
 	if w.at+contextSize+size > w.limit {
 		return w.turn(size, c)
 	}
 	room := w.Room()
 	*(*uint64)(room) = recordWord(newContext, contextSize)
-	*(*context)(unsafe.Add(room, 8)) = c
+	*(*shared)(unsafe.Add(room, 8)) = c
 	w.context = c
 	w.at += contextSize // published together with the record
 	return true
@@ -86,7 +86,7 @@ func (w *Writer) Begin(size, ticks, goroutine uint64) bool {
 // turn begins the next sub-buffer, in a context.
 //
 //go:norace
-func (w *Writer) turn(size uint64, c context) bool {
+func (w *Writer) turn(size uint64, c shared) bool {
 	next := w.limit // 0 at first
 	if size > w.sub-subHeaderSize {
 		w.lose()
@@ -106,7 +106,7 @@ func (w *Writer) turn(size uint64, c context) bool {
 		*(*uint64)(w.Room()) = recordWord(padding, 8)
 	}
 	h := (*subHeader)(unsafe.Add(w.data, uintptr(next&w.mask)))
-	h.position, h.events, h.full, h.context = next, w.events, w.control.full, c
+	h.position, h.events, h.full, h.shared = next, w.events, w.control.full, c
 	w.at, w.limit, w.context = next+subHeaderSize, next+w.sub, c
 	return true // published together with the record
 }
