@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/problem"
-	"github.com/waymark-trace/waymark/internal/rundir"
-	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/internal/inproc/problem"
+	"github.com/waymark-trace/waymark/internal/shm/rundir"
+	"github.com/waymark-trace/waymark/internal/shm/wire"
 )
 
 // Agent is a running agent.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"runtime"
 
-	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/internal/shm/wire"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/statickey"
 )

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/ring"
-	"github.com/waymark-trace/waymark/internal/rundir"
-	"github.com/waymark-trace/waymark/internal/talk"
-	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
+	"github.com/waymark-trace/waymark/internal/shm/rundir"
+	"github.com/waymark-trace/waymark/internal/shm/wire"
+	"github.com/waymark-trace/waymark/internal/test/talk"
 	"github.com/waymark-trace/waymark/tracer"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/tracer"
 	"github.com/waymark-trace/waymark/tracer/client"
 )

@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/internal/shm/wire"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/statickey"
 	"github.com/waymark-trace/waymark/tracepoint"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/internal/shm/wire"
 )
 
 const (

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/filter"
-	"github.com/waymark-trace/waymark/internal/headroom"
-	"github.com/waymark-trace/waymark/internal/recorder"
-	"github.com/waymark-trace/waymark/internal/ring"
-	"github.com/waymark-trace/waymark/internal/rundir"
-	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/internal/shm/headroom"
+	"github.com/waymark-trace/waymark/internal/shm/recorder"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
+	"github.com/waymark-trace/waymark/internal/shm/rundir"
+	"github.com/waymark-trace/waymark/internal/shm/wire"
 	"golang.org/x/sys/unix"
 )
 

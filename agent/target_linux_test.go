@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/agent"
-	"github.com/waymark-trace/waymark/internal/talk"
+	"github.com/waymark-trace/waymark/internal/test/talk"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/statickey"
 	"github.com/waymark-trace/waymark/tracepoint"

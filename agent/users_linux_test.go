@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/peer"
-	"github.com/waymark-trace/waymark/internal/talk"
+	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/internal/test/talk"
 	"github.com/waymark-trace/waymark/tracer/client"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // TestPage runs all that docs/performance.md is made of, each part once and as briefly as can be, holds

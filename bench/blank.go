@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/arch/x86/x86asm"
 
-	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/internal/markerabi"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 // blankSites copies a program that was linked with --optimize, and makes NOPs of what its sites are: what

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 const macroRounds = 10

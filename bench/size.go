@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/arch/x86/x86asm"
 
-	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 // sized is a program, measured section by section.

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 // placements is how many copies of a loop there are, and what a figure of it is the mean of. Each lies 7 bytes

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // TestKilled kills a process that writes at full rate, at random moments: what it leaves is a valid trace to

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 func names(t *testing.T, dir string) (all []string) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // prefix reads a damaged trace and returns how many of the events it begins with, which are those of want, and

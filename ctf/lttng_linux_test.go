@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 var lttngEvents = flag.Int("lttng-events", 20000, "how many events LTTng records to be compared")

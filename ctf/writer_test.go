@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // babeltrace2 returns what the reference reader prints of a trace, a line an event.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/gobuild"
+	"github.com/waymark-trace/waymark/internal/test/gobuild"
 )
 
 // nm returns what go tool nm says of a file's package-level variables and functions.

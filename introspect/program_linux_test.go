@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/gobuild"
-	"github.com/waymark-trace/waymark/internal/link"
-	"github.com/waymark-trace/waymark/internal/peer"
-	"github.com/waymark-trace/waymark/internal/talk"
+	"github.com/waymark-trace/waymark/internal/test/gobuild"
+	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/internal/test/talk"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 // program is testdata/points, running.

@@ -3,8 +3,8 @@ package marker
 import (
 	"errors"
 
-	"github.com/waymark-trace/waymark/internal/patch"
-	"github.com/waymark-trace/waymark/internal/point"
+	"github.com/waymark-trace/waymark/internal/inproc/patch"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 )
 
 var (

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/point"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 )
 
 // byName is what a probe was registered with.

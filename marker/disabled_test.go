@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/arch/x86/x86asm"
 
-	"github.com/waymark-trace/waymark/internal/gobuild"
 	"github.com/waymark-trace/waymark/internal/markerabi"
+	"github.com/waymark-trace/waymark/internal/test/gobuild"
 )
 
 var argTypes = map[string]string{"int": "int", "string": "string", "bytes": "[]byte", "float64": "float64", "named": "named", "text": "state", "label": "label"}

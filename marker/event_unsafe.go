@@ -4,8 +4,8 @@ import (
 	"unsafe"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 	"github.com/waymark-trace/waymark/internal/markerabi"
-	"github.com/waymark-trace/waymark/internal/point"
 )
 
 // Event is one hit of a marker, passed to a probe that was registered by name. It is the

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/gobuild"
+	"github.com/waymark-trace/waymark/internal/test/gobuild"
 )
 
 // A program that has markers and is never traced holds what it would hold without them.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/point"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 )
 
 // Info is what there is to know about a marker of this program at one moment.

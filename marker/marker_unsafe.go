@@ -4,9 +4,9 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/waymark-trace/waymark/internal/inproc/point"
+	"github.com/waymark-trace/waymark/internal/inproc/stub"
 	"github.com/waymark-trace/waymark/internal/markerabi"
-	"github.com/waymark-trace/waymark/internal/point"
-	"github.com/waymark-trace/waymark/internal/stub"
 )
 
 //go:generate go run ../internal/cmd/genarity -o zarity_unsafe.go marker

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/point"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 )
 
 // Probe is a function connected to a marker, or waiting for one that is not there yet.

@@ -1,6 +1,6 @@
 package marker
 
-import "github.com/waymark-trace/waymark/internal/problem"
+import "github.com/waymark-trace/waymark/internal/inproc/problem"
 
 // OnProblem sets the function that is told, once each, of a marker or tracepoint whose
 // declaration is wrong, of a probe that cannot be connected to a marker found later, and of a

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/point"
-	"github.com/waymark-trace/waymark/internal/problem"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
+	"github.com/waymark-trace/waymark/internal/inproc/problem"
 )
 
 // known is every marker of the program that was found, and what was asked for by name. It is

@@ -3,8 +3,8 @@ package marker
 import (
 	"unsafe"
 
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 	"github.com/waymark-trace/waymark/internal/markerabi"
-	"github.com/waymark-trace/waymark/internal/point"
 )
 
 // scan returns the markers in the program's data.

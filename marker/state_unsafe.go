@@ -8,8 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/point"
-	"github.com/waymark-trace/waymark/internal/problem"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
+	"github.com/waymark-trace/waymark/internal/inproc/problem"
 )
 
 // state is what a marker needs once it is used.

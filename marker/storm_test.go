@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/marker"
 )
 

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/point"
-	"github.com/waymark-trace/waymark/internal/problem"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
+	"github.com/waymark-trace/waymark/internal/inproc/problem"
 )
 
 // Stringer is a type that [Text] wraps: a named type of a basic kind with a String method.

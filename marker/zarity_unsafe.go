@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/point"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 )
 
 // Marker0 is a marker with no arguments. Declare it with New0.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // The compiler decides the operand forms: build one program in several ways.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/internal/elffile"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // hiddenSource is a program with a probe whose operand is a static variable.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 const postgres = "/usr/lib/postgresql/15/bin/postgres"

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/waymark-trace/waymark/internal/gobuild"
+	"github.com/waymark-trace/waymark/internal/test/gobuild"
 )
 
 const shapes = "testdata/shapes"

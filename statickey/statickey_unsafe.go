@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/waymark-trace/waymark/internal/inproc/patch"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 	"github.com/waymark-trace/waymark/internal/markerabi"
-	"github.com/waymark-trace/waymark/internal/patch"
-	"github.com/waymark-trace/waymark/internal/point"
 )
 
 // Key is a branch that is switched at run time. Declare it with New or NewOn.

@@ -1,6 +1,6 @@
 package tracepoint
 
-import "github.com/waymark-trace/waymark/internal/problem"
+import "github.com/waymark-trace/waymark/internal/inproc/problem"
 
 // OnProblem sets the function that is told, once each, of a tracepoint or marker whose
 // declaration is wrong and of a probe that panicked, which is a [*PanicError]: the same function

@@ -3,8 +3,8 @@ package tracepoint
 import (
 	"unsafe"
 
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 	"github.com/waymark-trace/waymark/internal/markerabi"
-	"github.com/waymark-trace/waymark/internal/point"
 )
 
 // known is every tracepoint that was found. It is empty, and costs nothing, until somebody asks or registers a probe.

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/point"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 )
 
 // state is what a tracepoint needs once somebody looks at it.

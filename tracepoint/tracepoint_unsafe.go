@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 	"github.com/waymark-trace/waymark/internal/markerabi"
-	"github.com/waymark-trace/waymark/internal/point"
 )
 
 //go:generate go run ../internal/cmd/genarity -o zarity_unsafe.go tracepoint

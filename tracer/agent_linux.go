@@ -8,7 +8,7 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/internal/shm/wire"
 	"github.com/waymark-trace/waymark/tracer/internal/agentconn"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )

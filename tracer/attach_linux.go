@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 	"golang.org/x/sys/unix"
 )

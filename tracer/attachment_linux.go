@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 

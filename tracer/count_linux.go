@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 func newCounts(t Target, markers []*Marker, o options) (counts, error) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/tracer/doctor"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/gobuild"
+	"github.com/waymark-trace/waymark/internal/test/gobuild"
 )
 
 // The kernel compares durations as numbers of nanoseconds.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"golang.org/x/sys/unix"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 // compile builds a program or library from a file of testdata.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/gobuild"
-	"github.com/waymark-trace/waymark/internal/link"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/gobuild"
+	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 // linked builds and links a Go program.
@@ -50,7 +50,7 @@ func formatEvent(e *event.Event) string {
 	return s
 }
 
-// wantKinds is what pass i of internal/link/testdata/allkinds marks.
+// wantKinds is what pass i of tracer/link/testdata/allkinds marks.
 func wantKinds(i int) []string {
 	return []string{
 		"kinds:none",
@@ -68,7 +68,7 @@ func wantKinds(i int) []string {
 func TestTraceGo(t *testing.T) {
 	for _, c := range []gobuild.Config{{}, {PIE: true}, {Strip: true}, {PIE: true, Strip: true, Go: gobuild.Versions[0]}} {
 		t.Run(c.String(), func(t *testing.T) {
-			path := linked(t, c, "../internal/link/testdata/allkinds")
+			path := linked(t, c, "./link/testdata/allkinds")
 			for _, mode := range modes {
 				t.Run(mode.String(), func(t *testing.T) {
 					force(t, mode)
@@ -181,7 +181,7 @@ func checkTexts(t *testing.T, events []*event.Event, limit int) {
 // Every hit of many goroutines is counted while the target's stacks move.
 func TestCountGo(t *testing.T) {
 	const n = 1_000_000
-	path := linked(t, gobuild.Config{PIE: true}, "../internal/link/testdata/allkinds")
+	path := linked(t, gobuild.Config{PIE: true}, "./link/testdata/allkinds")
 	cmd, err := Start(t.Context(), []string{path, "-n", fmt.Sprint(n)}, &StartOptions{Stderr: os.Stderr})
 	if err != nil {
 		t.Fatal(err)

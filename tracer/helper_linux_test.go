@@ -16,9 +16,9 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
-	"github.com/waymark-trace/waymark/internal/talk"
+	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/internal/test/talk"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/waymark-trace/waymark/internal/gobuild"
-	"github.com/waymark-trace/waymark/internal/peer"
-	"github.com/waymark-trace/waymark/internal/tracefs"
+	"github.com/waymark-trace/waymark/internal/test/gobuild"
+	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/tracefs"
 	"github.com/waymark-trace/waymark/tracer/kernelevent"
 	"golang.org/x/sys/unix"
 )

@@ -11,8 +11,8 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/tracefs"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/tracefs"
 )
 
 // tracepoints reads events of the kernel's tracepoints.

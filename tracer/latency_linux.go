@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/histogram"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 // kernelPairs are the pairs of hits.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/internal/gobuild"
+	"github.com/waymark-trace/waymark/internal/test/gobuild"
 )
 
 // bucketError is what Histogram promises, a 64th.

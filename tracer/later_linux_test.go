@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/internal/gobuild"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/gobuild"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // laterCase is how a process is looked at for what appears later in it.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 // Of three processes that run one file two are asked for, and only those are counted and have

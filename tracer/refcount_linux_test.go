@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 	"golang.org/x/sys/unix"

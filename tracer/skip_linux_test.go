@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/waymark-trace/waymark/internal/feature"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/internal/shm/wire"
 	"github.com/waymark-trace/waymark/tracer/internal/agentconn"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 	"golang.org/x/sys/unix"

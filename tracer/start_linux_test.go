@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 func TestCommandIsAttachedFromItsFirstInstruction(t *testing.T) {

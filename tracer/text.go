@@ -7,10 +7,10 @@ import (
 	"math"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/fetch"
-	"github.com/waymark-trace/waymark/internal/variable"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/dwarf/location"
+	"github.com/waymark-trace/waymark/tracer/internal/dwarf/variable"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
@@ -135,7 +135,7 @@ func (p *probe) readingPart(i int) (bpf.Part, error) {
 	case r.Err != nil:
 		return bpf.Part{}, r.Err
 	}
-	number := func(steps fetch.Program, size int, signed bool) (bpf.Value, error) {
+	number := func(steps location.Program, size int, signed bool) (bpf.Value, error) {
 		return bpf.ComputedValue(model.Machine(p.marker.File), steps, size, signed)
 	}
 	if r.Pointer == nil {

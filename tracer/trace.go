@@ -5,7 +5,7 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/internal/ring"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 // Tracer yields the events of markers and implements source.Source. Read must not be

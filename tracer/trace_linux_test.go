@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/feature"
-	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/feature"
 )
 
 // signed returns an event's values as integers and fails for those that are missing.

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/ring"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 // consumer reads all rings of a file and writes them to another: as they are, as LTTng's consumer does with

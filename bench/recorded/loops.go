@@ -13,7 +13,7 @@ import (
 
 	"github.com/waymark-trace/waymark/bench/pin"
 	"github.com/waymark-trace/waymark/internal/clock"
-	"github.com/waymark-trace/waymark/internal/point"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 	"github.com/waymark-trace/waymark/marker"
 )
 

@@ -21,8 +21,8 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/agent"
-	"github.com/waymark-trace/waymark/internal/recorder"
-	"github.com/waymark-trace/waymark/internal/ring"
+	"github.com/waymark-trace/waymark/internal/shm/recorder"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 func main() {

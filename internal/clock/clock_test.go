@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // Times between two readings of CLOCK_MONOTONIC are converted to something between them.

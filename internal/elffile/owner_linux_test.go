@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // A debug file is believed only if it belongs to root or to the program's owner, and is looked for

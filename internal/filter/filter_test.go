@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // Patterns mean what path.Match says, but that a slash is a character like others.

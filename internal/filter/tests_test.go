@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // values are those around which comparisons change.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/peer"
-	"github.com/waymark-trace/waymark/internal/talk"
+	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/internal/test/talk"
 )
 
 // Memory stays that of the program that ran when it was opened.

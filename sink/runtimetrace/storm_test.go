@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/sink"
 	"github.com/waymark-trace/waymark/sink/runtimetrace"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/internal/ring"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/ring"
-	"github.com/waymark-trace/waymark/internal/rundir"
-	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
+	"github.com/waymark-trace/waymark/internal/shm/rundir"
+	"github.com/waymark-trace/waymark/internal/shm/wire"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer/internal/agentconn"
 	"github.com/waymark-trace/waymark/tracer/internal/model"

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/procfs"
-	"github.com/waymark-trace/waymark/internal/refcount"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/refcount"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 

@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/feature"
 	"github.com/waymark-trace/waymark/internal/procfs"
-	"github.com/waymark-trace/waymark/internal/tracefs"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/feature"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/tracefs"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 	"golang.org/x/sys/unix"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 func TestMain(m *testing.M) {

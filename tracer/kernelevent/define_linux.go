@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/internal/procfs"
-	"github.com/waymark-trace/waymark/internal/tracefs"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/tracefs"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 	"golang.org/x/sys/unix"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/tracefs"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/tracefs"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 

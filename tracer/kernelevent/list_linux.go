@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/waymark-trace/waymark/internal/tracefs"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/tracefs"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 	"golang.org/x/sys/unix"
 )

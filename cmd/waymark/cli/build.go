@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waymark-trace/waymark/internal/simplesource"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 const buildLong = `Build a Go program and link its markers: go build, then waymark link.
@@ -125,7 +125,7 @@ func (l *buildLine) usesSimple(ctx context.Context, program string) bool {
 		}
 	}
 	out, err := goCommand(ctx, append(args, "--", info.Path)).Output()
-	return err == nil && slices.Contains(strings.Split(string(out), "\n"), simplesource.Path)
+	return err == nil && slices.Contains(strings.Split(string(out), "\n"), link.SimplePackage)
 }
 
 // unwrapOnce returns what err wraps, or err.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 // buildLine is a command line of go build, without the flags that build handles itself.

@@ -9,7 +9,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 func TestParseBuild(t *testing.T) {

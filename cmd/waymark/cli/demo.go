@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 const demoLong = `Shows what waymark does, on a real web server, in a few seconds.

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/waymark-trace/waymark/internal/peer"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // somebody runs waymark with some capabilities, and returns what it prints and its exit status.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/peer"
+	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
 // refuse runs a program without bpf(2), as the default profile of containers does.

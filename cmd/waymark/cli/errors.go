@@ -7,7 +7,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
 	"github.com/waymark-trace/waymark/tracer/client"
 	"github.com/waymark-trace/waymark/tracer/kernelevent"

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 // newLater returns what to do about markers that appear while a session goes on, nil for a file:

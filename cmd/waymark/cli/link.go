@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waymark-trace/waymark/internal/link"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 const linkLong = `Make the markers of finished Go executables visible to every tracer.

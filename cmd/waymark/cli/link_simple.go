@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/waymark-trace/waymark/internal/link"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 // simpleText says how many simple markers have records, "" for none at all.

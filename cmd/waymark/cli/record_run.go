@@ -6,8 +6,8 @@ import (
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
 // byDisk is the end of a recording that could not be written.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/recording"
+	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
 // recordView says how a recording is going and how it went.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/recording"
+	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
 const reportLong = `Print what a trace on disk holds.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
 // reportLatency measures the time from one marker to another.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/recording"
+	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
 // reportText prints events as trace does.

@@ -6,8 +6,8 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/filter"
-	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
 // eventChoice is which events of a trace are shown.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/recording"
 	"github.com/waymark-trace/waymark/tracer/client"
+	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
 const snapshotLong = `Write what a recording has kept until now as a trace on disk, while it goes on.

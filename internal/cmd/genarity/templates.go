@@ -41,7 +41,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/point"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 )
 {{range .}}
 // Marker{{.N}} is a marker with {{.Plural}}. Declare it with New{{.N}}.
@@ -144,7 +144,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/waymark-trace/waymark/internal/point"
+	"github.com/waymark-trace/waymark/internal/inproc/point"
 )
 {{range .}}
 // Tracepoint{{.N}} is a tracepoint with {{.Plural}}. Declare it with New{{.N}}.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/internal/ring"
-	"github.com/waymark-trace/waymark/internal/wire"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
+	"github.com/waymark-trace/waymark/internal/shm/wire"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/internal/ring"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 // Source reads the events of one ring file.

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/feature"
-	"github.com/waymark-trace/waymark/internal/place"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/feature"
+	"github.com/waymark-trace/waymark/tracer/internal/simple/ccode"
 )
 
 // CheckProcess reports whether pid is the process Find saw.
@@ -105,7 +105,7 @@ func redZone(s *sdt.Site, file io.ReaderAt) (code []byte, harm bool) {
 	}
 	code = make([]byte, maxInstruction)
 	n, _ := file.ReadAt(code, int64(s.Offset))
-	if place.NopLength(code[:n]) != nop5Size {
+	if ccode.NopLength(code[:n]) != nop5Size {
 		return nil, false
 	}
 	return code[:nop5Size], true

@@ -13,13 +13,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/elffile"
-	"github.com/waymark-trace/waymark/internal/feature"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/feature"
 	"golang.org/x/sys/unix"
 )
 

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/bpf"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 // MarkersOf joins the sites of a file to markers: those of one name, and for markers of

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/bpf"
-	"github.com/waymark-trace/waymark/internal/catalog"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/catalog"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 )
 
 // name gives the fields of a marker the names and types that the catalogue has for it.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waymark-trace/waymark/internal/debuginfo"
-	"github.com/waymark-trace/waymark/internal/variable"
+	"github.com/waymark-trace/waymark/tracer/internal/dwarf/debuginfo"
+	"github.com/waymark-trace/waymark/tracer/internal/dwarf/variable"
 )
 
 // ErrNoVariable says of a name that no variable has it where it is asked for.

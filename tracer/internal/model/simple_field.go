@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/debuginfo"
-	"github.com/waymark-trace/waymark/internal/simplesection"
-	"github.com/waymark-trace/waymark/internal/variable"
+	"github.com/waymark-trace/waymark/tracer/internal/dwarf/debuginfo"
+	"github.com/waymark-trace/waymark/tracer/internal/dwarf/variable"
+	"github.com/waymark-trace/waymark/tracer/internal/simple/section"
 )
 
 // readings are what is fetched at one site, one for each field; nil where the site has no such.
@@ -181,4 +181,4 @@ func KindOf(t *variable.Type) event.Kind {
 }
 
 // plain is an expression without the $ that people put before it.
-func plain(expr string) string { return simplesection.Plain(expr) }
+func plain(expr string) string { return section.Plain(expr) }

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/debuginfo"
 	"github.com/waymark-trace/waymark/internal/elffile"
-	"github.com/waymark-trace/waymark/internal/enclosing"
-	"github.com/waymark-trace/waymark/internal/place"
-	"github.com/waymark-trace/waymark/internal/simplesection"
-	"github.com/waymark-trace/waymark/internal/variable"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/dwarf/debuginfo"
+	"github.com/waymark-trace/waymark/tracer/internal/dwarf/enclosing"
+	"github.com/waymark-trace/waymark/tracer/internal/dwarf/variable"
+	"github.com/waymark-trace/waymark/tracer/internal/simple/ccode"
+	"github.com/waymark-trace/waymark/tracer/internal/simple/section"
 )
 
 // simpleFile is what an open file says about its simple markers.
@@ -23,14 +23,14 @@ type simpleFile struct {
 	im      *elffile.Image
 	opened  *os.File // of im, if the resolver opened it
 	file    *File
-	records []simplesection.Record
-	marks   []place.Mark
+	records []section.Record
+	marks   []ccode.Mark
 	reasons []error // for each mark why it has no place, by who linked it
 	// functions are for each mark what link calls the function that it is in, "" when it did not
 	// say.
 	functions []string
 	info      *debuginfo.File
-	found     []place.Found
+	found     []ccode.Found
 	outline   bool  // only the functions are asked for
 	err       error // why nothing is known of places
 }
@@ -58,7 +58,7 @@ func simpleMarkers(im *elffile.Image, file *File, outline bool) (markers []*Mark
 
 // read reads the records, and finds their places; it is false when there are none.
 func (s *simpleFile) read() bool {
-	records, problems, err := simplesection.Read(s.im)
+	records, problems, err := section.Read(s.im)
 	if err != nil {
 		problems = append(problems, err)
 	}
@@ -67,17 +67,17 @@ func (s *simpleFile) read() bool {
 		return false
 	}
 	s.records = records
-	places, err := simplesection.ReadPlaces(s.im)
+	places, err := section.ReadPlaces(s.im)
 	if err != nil {
 		s.file.Problems = append(s.file.Problems, err)
-		places = &simplesection.Places{}
+		places = &section.Places{}
 	}
 	if places.Of != nil {
 		s.file.Go, s.file.goid = places.Go, checkGoid(cmp.Or(places.Goid, -1))
 	}
-	s.marks, s.reasons, s.functions = make([]place.Mark, len(records)), make([]error, len(records)), make([]string, len(records))
+	s.marks, s.reasons, s.functions = make([]ccode.Mark, len(records)), make([]error, len(records)), make([]string, len(records))
 	for i, r := range records {
-		s.marks[i] = place.Mark{File: r.File, Line: r.Line}
+		s.marks[i] = ccode.Mark{File: r.File, Line: r.Line}
 		if p, ok := places.Of[r]; ok {
 			s.linked(i, p)
 		}
@@ -94,7 +94,7 @@ func (s *simpleFile) read() bool {
 	}
 	if s.outline {
 		var names []string
-		if names, s.err = place.Functions(s.info, s.marks); s.err == nil {
+		if names, s.err = ccode.Functions(s.info, s.marks); s.err == nil {
 			s.err = ErrOutline
 		}
 		for i := range s.functions {
@@ -102,17 +102,17 @@ func (s *simpleFile) read() bool {
 		}
 		return true
 	}
-	s.found, s.err = place.Find(s.info, s.marks)
+	s.found, s.err = ccode.Find(s.info, s.marks)
 	return true
 }
 
 // linked takes over what waymark link found out about the marker of a Go program.
-func (s *simpleFile) linked(i int, p simplesection.Place) {
+func (s *simpleFile) linked(i int, p section.Place) {
 	m := &s.marks[i]
 	m.Proven, m.Functions = true, p.Functions
 	s.functions[i] = p.Function()
 	for _, a := range p.Addresses {
-		m.At = append(m.At, place.Address{Address: a})
+		m.At = append(m.At, ccode.Address{Address: a})
 	}
 	if p.Reason != "" {
 		s.reasons[i] = errors.New(p.Reason)
@@ -121,18 +121,18 @@ func (s *simpleFile) linked(i int, p simplesection.Place) {
 
 // addresses reads where the markers of our header say that they are.
 func (s *simpleFile) addresses() error {
-	data, err := s.info.Section(simplesection.AddressSection)
+	data, err := s.info.Section(section.AddressSection)
 	if err != nil || data == nil {
 		return err
 	}
-	records, err := s.im.Named(simplesection.Section, simplesection.MaxSize)
+	records, err := s.im.Named(section.Section, section.MaxSize)
 	if err != nil {
 		return err
 	}
-	all, err := simplesection.ParseAddresses(data, records)
-	at := map[simplesection.Record][]place.Address{}
+	all, err := section.ParseAddresses(data, records)
+	at := map[section.Record][]ccode.Address{}
 	for _, a := range all {
-		at[a.Record] = append(at[a.Record], place.Address{Address: a.Address, Size: a.Size})
+		at[a.Record] = append(at[a.Record], ccode.Address{Address: a.Address, Size: a.Size})
 	}
 	for i, r := range s.records {
 		if m := &s.marks[i]; !m.Proven {
@@ -158,7 +158,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 	}
 	m := &Marker{Point: event.Point{Provider: provider, Name: name, Format: r.Description}, File: s.file, Typed: true}
 	m.Simple = &Simple{
-		Name: r.Name, File: r.File, Line: r.Line, Description: r.Text(), Variables: simplesection.Split(r.Variables),
+		Name: r.Name, File: r.File, Line: r.Line, Description: r.Text(), Variables: section.Split(r.Variables),
 		Err: or2(s.reasons[i], s.err),
 	}
 	m.record = i
@@ -213,7 +213,7 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 
 // kernelOrder turns copies at one address around: the kernel calls the latest probe first
 // (consumer_add, kernel/events/uprobes.c).
-func kernelOrder(places []place.Place) []place.Place {
+func kernelOrder(places []ccode.Place) []ccode.Place {
 	out := slices.Clone(places)
 	for i := 0; i < len(out); {
 		j := i + 1
@@ -234,8 +234,8 @@ func or2(a, b error) error {
 }
 
 // place describes a place.
-func (s *simpleFile) place(p *place.Place, frame *variable.Frame, marked []string) SimplePlace {
-	out := SimplePlace{Address: p.Address, Emulated: p.Cost == place.Emulated}
+func (s *simpleFile) place(p *ccode.Place, frame *variable.Frame, marked []string) SimplePlace {
+	out := SimplePlace{Address: p.Address, Emulated: p.Cost == ccode.Emulated}
 	out.named(s.info, p.Code)
 	err := debuginfo.Guard(func() error {
 		for _, expr := range marked {
@@ -265,7 +265,7 @@ func (s *simpleFile) place(p *place.Place, frame *variable.Frame, marked []strin
 }
 
 // noScope says why no variable is known at a place, nil when some may be.
-func noScope(p *place.Place) error {
+func noScope(p *ccode.Place) error {
 	if p.NoScope == nil {
 		return nil
 	}

@@ -1,0 +1,267 @@
+package bpf
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/guard"
+	"golang.org/x/sys/unix"
+)
+
+// unit is one program and the sites it serves.
+type unit struct {
+	name     string
+	assemble func(m Mode, cookie *uint64) asm.Instructions
+	// sleepable programs may fault the target's memory in. Only Multi has them: it came
+	// after sleepable uprobe programs (Linux 6.0), perf events long before.
+	sleepable bool
+	sites     []placed
+}
+
+// placed is a spot with its place among the files.
+type placed struct {
+	file, site int // site is -1 for one that is not of Sites
+	spot
+}
+
+// place returns what attaching to a site takes.
+func place(files []File, file, site int, cookie uint64) placed {
+	s := &files[file].Sites[site]
+	return placed{file, site, spot{s.Offset, s.Counter, cookie}}
+}
+
+// attachment is everything that keeps probes in place.
+type attachment struct {
+	guard    *guard.Guard // nil where owner holds the links
+	owner    owner
+	programs []*ebpf.Program
+	mode     Mode // Auto before the first
+}
+
+// unitsBy groups sites into units by what their programs depend on.
+type unitsBy struct {
+	name  string
+	units []unit
+	known map[string]int
+}
+
+// add adds a site to the unit that is the same, or makes one.
+func (g *unitsBy) add(p placed, same string, sleepable bool, assemble func(Mode, *uint64) asm.Instructions) {
+	u, ok := g.known[same]
+	if !ok {
+		if g.known == nil {
+			g.known = map[string]int{}
+		}
+		u = len(g.units)
+		g.known[same] = u
+		g.units = append(g.units, unit{name: g.name, sleepable: sleepable, assemble: assemble})
+	}
+	g.units[u].sites = append(g.units[u].sites, p)
+}
+
+// attach makes an attachment to nothing yet, save what keeps the set of processes.
+func attach(o Options) (*attachment, error) {
+	a := &attachment{}
+	if !o.Unguarded {
+		// Without a guard everything still works, and only SIGKILL in the milliseconds of
+		// attaching and detaching does harm: no reason to refuse.
+		a.guard, _ = guard.Start()
+	}
+	if err := a.watch(o.Watch); err != nil {
+		_ = a.Close() // nothing is attached
+		return nil, err
+	}
+	return a, nil
+}
+
+// add attaches all units, in some processes or, with none, in all, in the first way that the
+// kernel supports. With an error nothing is attached; otherwise everything, but for the sites that the
+// kernel refuses, which are skipped.
+func (a *attachment) add(files []File, units []unit, pids []int, o Options) (skipped []*AttachError, err error) {
+	var modes []Mode
+	switch {
+	case a.mode != Auto:
+		modes = []Mode{a.mode}
+	case o.Mode != Auto:
+		modes = []Mode{o.Mode}
+	default:
+		modes = ways()
+	}
+	units = append(units, o.Watch.linkers(files)...)
+	for _, m := range modes {
+		if skipped, err = a.by(m, files, units, pids); err == nil {
+			a.mode = m
+		}
+		if !errors.Is(err, ebpf.ErrNotSupported) {
+			break
+		}
+	}
+	return skipped, err
+}
+
+// by attaches in one way.
+func (a *attachment) by(m Mode, files []File, units []unit, pids []int) ([]*AttachError, error) {
+	r := &request{Mode: m, PIDs: pids, Files: len(files)}
+	var programs []*ebpf.Program
+	var at [][]placed // the sites of each batch
+	for i := range units {
+		u := &units[i]
+		for start := 0; start < len(u.sites); {
+			end := start + 1
+			for m != EventsPlain && end < len(u.sites) && u.sites[end].file == u.sites[start].file {
+				end++
+			}
+			sites := u.sites[start:end]
+			if start == 0 || m == EventsPlain {
+				prog, err := u.load(m, sites[0].Cookie)
+				if err != nil {
+					_ = closePrograms(programs)
+					return nil, err
+				}
+				programs = append(programs, prog)
+			}
+			b := batch{File: sites[0].file, Program: len(programs) - 1}
+			for _, s := range sites {
+				b.Sites = append(b.Sites, s.spot)
+			}
+			r.Batches, at = append(r.Batches, b), append(at, sites)
+			start = end
+		}
+	}
+	got, err := a.send(r, files, programs)
+	if err == nil && got.refused != nil {
+		err = blamed(at, got.refused)
+	}
+	if err != nil {
+		_ = closePrograms(programs)
+		return nil, err
+	}
+	a.programs = append(a.programs, programs...)
+	var skipped []*AttachError
+	for i := range got.skipped {
+		skipped = append(skipped, blamed(at, &got.skipped[i]))
+	}
+	return skipped, nil
+}
+
+// blamed returns the error of a refusal, at its place among the files. at has the sites of each batch.
+func blamed(at [][]placed, r *refusal) *AttachError {
+	if i, j := r.batch, r.site; i >= 0 && i < len(at) && j >= 0 && j < len(at[i]) {
+		return &AttachError{at[i][j].file, at[i][j].site, r.pid, r.err}
+	}
+	return &AttachError{-1, -1, r.pid, r.err}
+}
+
+// send has a request met by whoever is to hold the links.
+func (a *attachment) send(r *request, files []File, programs []*ebpf.Program) (*answer, error) {
+	fds := make([]int, 0, len(files)+len(programs))
+	for i := range files {
+		fds = append(fds, int(files[i].Opened.Fd()))
+	}
+	if a.guard == nil {
+		return a.owner.attach(r, fds, programs), nil
+	}
+	for _, p := range programs {
+		fds = append(fds, p.FD())
+	}
+	return a.ask(r, fds)
+}
+
+// ask has the guard meet a request.
+func (a *attachment) ask(r *request, fds []int) (*answer, error) {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	b, err = a.guard.Do(b, fds)
+	if err != nil {
+		return nil, err
+	}
+	return decodeAnswer(b), nil
+}
+
+// watch attaches what keeps the set of processes, before anything looks at it.
+func (a *attachment) watch(w *Watch) error {
+	if w == nil {
+		return nil
+	}
+	r := &request{}
+	var programs []*ebpf.Program
+	var fds []int
+	defer func() { _ = closePrograms(programs) }() // links hold them
+	for _, t := range w.tracepoints() {
+		prog, err := t.load()
+		if err != nil {
+			return err
+		}
+		programs, fds, r.Watch = append(programs, prog), append(fds, prog.FD()), append(r.Watch, t.name)
+	}
+	if a.guard == nil {
+		return a.owner.watch(r.Watch, programs, w.paused).asError()
+	}
+	got, err := a.ask(r, append(fds, w.paused.FD()))
+	if err == nil {
+		err = got.refused.asError()
+	}
+	return err
+}
+
+// load loads the unit's program. The cookie is put into it where the kernel keeps none.
+func (u *unit) load(m Mode, cookie uint64) (*ebpf.Program, error) {
+	known := (*uint64)(nil)
+	if m == EventsPlain {
+		known = &cookie
+	}
+	spec := &ebpf.ProgramSpec{
+		Name:         u.name,
+		Type:         ebpf.Kprobe, // what the kernel calls programs of uprobes, too
+		Instructions: u.assemble(m, known),
+		// Reading the target's memory is reserved to programs that say GPL.
+		License: "Dual MIT/GPL",
+	}
+	if m == Multi {
+		spec.AttachType = ebpf.AttachTraceUprobeMulti
+		if u.sleepable {
+			spec.Flags = unix.BPF_F_SLEEPABLE
+		}
+	}
+	prog, err := ebpf.NewProgram(spec)
+	if err != nil {
+		return nil, fmt.Errorf("loading eBPF program %s: %w", u.name, err)
+	}
+	return prog, nil
+}
+
+func (a *attachment) unload() error {
+	err := closePrograms(a.programs)
+	a.programs = nil
+	return err
+}
+
+// ended is closed when the guard has ended, and nil without one.
+func (a *attachment) ended() <-chan struct{} {
+	if a.guard == nil {
+		return nil
+	}
+	return a.guard.Ended()
+}
+
+// Err is why the probes are gone though nobody has closed them, nil when they are not.
+func (a *attachment) Err() error {
+	if a.guard == nil {
+		return nil
+	}
+	return a.guard.Err()
+}
+
+// Close detaches and returns when no program runs any more.
+func (a *attachment) Close() error {
+	err := a.owner.Close()
+	if a.guard != nil {
+		err = errors.Join(err, a.guard.Close())
+	}
+	return errors.Join(err, a.unload())
+}

@@ -1,0 +1,103 @@
+package bpf
+
+import (
+	"debug/elf"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/sdt"
+)
+
+// parts are one of every kind that is not a string.
+func parts(t *testing.T) Key {
+	t.Helper()
+	k := Key{{}, {Source: FromValue, Value: Value{Kind: Immediate, Disp: 1 << 40}}, {Source: FromPID}, {Source: FromTID}, {Source: FromComm}, {Source: FromCPU}, {Source: FromGoroutine, Goid: 152}}
+	for _, o := range synthetic(3, 10) {
+		p, err := OperandPart(elf.EM_X86_64, &o, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k = append(k, p)
+	}
+	return k
+}
+
+func textPart(t *testing.T, offset int) Part {
+	t.Helper()
+	p, err := RecordPart(elf.EM_X86_64, offset, 16, false, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The verifier takes every kind of part, the largest keys, and sites whose keys differ.
+func TestKeyPrograms(t *testing.T) {
+	peer.Root(t)
+	var keys []Key
+	for _, p := range parts(t) {
+		keys = append(keys, Key{p})
+	}
+	keys = append(keys, Key{textPart(t, 8)})
+	all := parts(t)
+	for _, mode := range []Mode{Multi, Events, EventsPlain} {
+		t.Run(mode.String(), func(t *testing.T) {
+			f := File{Opened: codeFile(t, 16*len(keys)+16)}
+			for i, k := range keys {
+				f.Sites = append(f.Sites, Site{Offset: uint64(16*i + 16), Index: uint32(i), Key: k, End: i%2 == 1})
+			}
+			l, err := NewLatency(100, Options{Mode: mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = l.Add([]File{f}, nil)
+			if err := errors.Join(err, l.Close()); err != nil {
+				t.Fatal(err)
+			}
+			// Four strings are the longest key, one more is too long.
+			text := Key{textPart(t, 0), textPart(t, 16), textPart(t, 240), textPart(t, 32)}
+			f.Sites = []Site{{Offset: 8, Key: text}, {Offset: 16, Index: 1, Key: all[:4]}, {Offset: 24, Index: 2, Key: all[4:8]}, {Offset: 32, Index: 2, Key: all[8:12]}}
+			c, err := NewKeyCounter(10, Options{Mode: mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Add([]File{f}, 3, nil); err != nil {
+				t.Fatal(err)
+			}
+			// What fits into the keys that there are needs no table of its own.
+			f.Sites = []Site{{Offset: 8, Key: all[4:8]}}
+			if _, err := c.Add([]File{f}, 1, nil); err != nil {
+				t.Fatal(err)
+			}
+			if len(c.keys) != 1 || c.keys[0].layout.size != MaxKey {
+				t.Errorf("%d tables, four strings are a key of %d bytes", len(c.keys), c.keys[0].layout.size)
+			}
+			f.Sites = []Site{{Offset: 8, Key: append(text, textPart(t, 48))}}
+			if _, err := c.Add([]File{f}, 1, nil); err == nil {
+				t.Error("five strings are accepted")
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestOperandPart(t *testing.T) {
+	for operand, want := range map[string]Part{
+		"-4@$-9":     {Source: FromValue, Value: Value{Kind: Immediate, Base: noRegister, Index: noRegister, Disp: -9}},
+		"1@%ah":      {Source: FromValue, Value: Value{Kind: FromRegister, Size: 1, Shift: 8, Base: 80, Index: noRegister}},
+		"-2@8(%rax)": {Source: FromValue, Value: Value{Kind: FromMemory, Size: 2, Signed: true, Base: 80, Index: noRegister, Disp: 8}},
+	} {
+		o := sdt.ParseOperands(elf.EM_X86_64, operand)[0]
+		got, err := OperandPart(elf.EM_X86_64, &o, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", operand, diff)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package bpf
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/guard"
+	"golang.org/x/sys/unix"
+)
+
+// ServeGuard makes this process a guard, if it was started to be one, and does not return then.
+func ServeGuard() { guard.Serve(&owner{}) }
+
+// owner makes links and holds them: in a guard, or in this process where it cannot have one.
+// What else a killed tracer would leave behind belongs here, to be taken back by Close.
+type owner struct {
+	links  []link.Link
+	paused *ebpf.Map // processes that a watch has stopped, nil without one
+}
+
+// Do attaches as a request says.
+func (o *owner) Do(b []byte, fds []int) []byte {
+	r, err := decodeRequest(b, len(fds))
+	if err != nil {
+		return (&answer{refused: &refusal{-1, -1, 0, err}}).encode()
+	}
+	if n := len(r.Watch); n > 0 {
+		return (&answer{refused: o.serveWatch(r.Watch, fds[:n], fds[n])}).encode()
+	}
+	programs, err := programsOf(fds[r.Files:])
+	defer closePrograms(programs) // links hold them
+	if err != nil {
+		return (&answer{refused: &refusal{-1, -1, 0, err}}).encode()
+	}
+	return o.attach(r, fds[:r.Files], programs).encode()
+}
+
+// Close detaches. When it returns no program runs any more: the kernel waits for those that
+// do before it lets go of a link.
+func (o *owner) Close() error {
+	err := detach(o.links)
+	o.links = nil
+	if o.paused != nil {
+		wakeAll(o.paused)
+		err = errors.Join(err, o.paused.Close())
+		o.paused = nil
+	}
+	return err
+}
+
+// attach attaches to every site that the kernel takes. What it answers is refused is refused as a
+// whole: then nothing is attached.
+func (o *owner) attach(r *request, files []int, programs []*ebpf.Program) *answer {
+	m := &making{request: r}
+	refused := m.all(files, programs)
+	if refused == nil && len(m.links) == 0 && len(m.skipped) > 0 {
+		refused, m.skipped = &m.skipped[0], nil
+	}
+	if refused != nil {
+		_ = detach(m.links)
+		return &answer{refused: refused}
+	}
+	o.links = append(o.links, m.links...)
+	return &answer{skipped: m.skipped}
+}
+
+// programsOf returns the programs that descriptors are of. They stay open without them.
+func programsOf(fds []int) (programs []*ebpf.Program, err error) {
+	for i, fd := range fds {
+		own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			return programs, fmt.Errorf("program %d: %w", i, err)
+		}
+		prog, err := ebpf.NewProgramFromFD(own)
+		if err != nil {
+			return programs, fmt.Errorf("program %d: %w", i, err)
+		}
+		programs = append(programs, prog)
+	}
+	return programs, nil
+}
+
+func closePrograms(programs []*ebpf.Program) (err error) {
+	for _, p := range programs {
+		err = errors.Join(err, p.Close())
+	}
+	return err
+}
+
+// detachers is how many links are closed at once. Each waits for the kernel's grace periods,
+// tens of milliseconds, which they can share.
+const detachers = 64
+
+func detach(links []link.Link) error {
+	slots := make(chan struct{}, detachers)
+	errs := make(chan error, len(links))
+	for _, l := range links {
+		slots <- struct{}{}
+		go func() {
+			errs <- l.Close()
+			<-slots
+		}()
+	}
+	var err error
+	for range links {
+		err = errors.Join(err, <-errs)
+	}
+	return err
+}

@@ -1,0 +1,43 @@
+package link_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waymark-trace/waymark/internal/test/gobuild"
+	"github.com/waymark-trace/waymark/tracer/link"
+)
+
+// What link cannot see it says, whatever the program was built with.
+func TestMadeLate(t *testing.T) {
+	needLinux(t)
+	const want = "2 markers are made while the program runs, where no tracer sees them (main.go:15, main.go:22); waymark vet says why"
+	for _, c := range []gobuild.Config{{}, {PIE: true, Strip: true}, {Go: gobuild.Versions[0]}} {
+		t.Run(c.String(), func(t *testing.T) {
+			report, err := link.File(gobuild.Build(t, c, "testdata/late"), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(report.Markers) != 3 || !slices.Equal(report.Warnings, []string{want}) {
+				t.Errorf("%d markers, warnings %q", len(report.Markers), report.Warnings)
+			}
+		})
+	}
+	report, err := link.File(gobuild.Build(t, gobuild.Config{}, "testdata/tricky"), "")
+	if err != nil || slices.ContainsFunc(report.Warnings, func(s string) bool { return strings.Contains(s, "made while") }) {
+		t.Errorf("a program whose markers are all laid out: %v, %v", err, report)
+	}
+}
+
+// Without the optimizer no site is one that link can prove: told once, not for every marker.
+func TestUnoptimized(t *testing.T) {
+	needLinux(t)
+	report, err := link.File(gobuild.Build(t, gobuild.Config{Flags: []string{"-gcflags=-N"}}, "testdata/late"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Warnings) != 2 || !strings.Contains(report.Warnings[0], "built with -gcflags=-N") {
+		t.Errorf("warnings %q", report.Warnings)
+	}
+}

@@ -1,0 +1,250 @@
+package recording
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
+)
+
+// plan is how the packed events of a marker are written: the values before the first text, or
+// reason why there is no value, are copied at once, as they lie, and what follows one by one, as
+// texts have no fixed size.
+type plan struct {
+	event  *ring.Event
+	prefix int             // bytes that are copied at once
+	align  []int           // of each field before the first text: where its type finds it, in bytes
+	rest   []place         // of the fields from there on
+	whole  *ctf.EventClass // of a marker without any, nil for others
+	tail   uint64          // and the bytes of the last word of its values, as a little-endian mask
+	kinds  map[string]*ctf.EventClass
+
+	texts []text // of the event that is being written
+	key   []byte // what is the matter with them
+}
+
+// place is where one field lies.
+type place struct {
+	field        *event.Field
+	kind         event.Kind
+	offset, size int
+	reason       []byte // why there is no value, where there is none: a string of CTF
+}
+
+// text is what a record says of one of its texts.
+type text struct {
+	matter matter
+	kept   []byte
+	length uint64 // of which they are the beginning
+}
+
+// plan returns the plan of a marker. The caller holds mu.
+func (c *PackedChannel) plan(m *ring.Event) (*plan, error) {
+	if p := c.plans[m]; p != nil {
+		return p, nil
+	}
+	p := &plan{event: m}
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		offset, size := f.Offset, f.Size
+		if f.Kind.HasLength() || isMissing(f) || len(p.rest) > 0 {
+			at := place{field: f, kind: f.Kind, offset: offset, size: size}
+			if isMissing(f) {
+				at.reason = append(reason(f, &event.Value{}), 0)
+			}
+			p.rest = append(p.rest, at)
+			continue
+		}
+		align := alignmentFor(p.prefix, offset)
+		if align == 0 {
+			return nil, fmt.Errorf("marker %s: field %s lies at %d, %d bytes are before it", m.FullName(), f.Name, offset, p.prefix)
+		}
+		p.align = append(p.align, align)
+		p.prefix = offset + size
+	}
+	if len(p.rest) == 0 {
+		var err error
+		if p.whole, err = c.newKind(p); err != nil {
+			return nil, err
+		}
+		p.tail = ^uint64(0) >> (8 * uint(-p.prefix&7))
+	} else {
+		p.kinds = map[string]*ctf.EventClass{}
+	}
+	c.plans[m] = p
+	return p, nil
+}
+
+// isMissing reports whether no event has a value for the field.
+func isMissing(f *event.Field) bool { return f.Kind == event.Invalid || f.Unavailable != "" }
+
+// alignmentFor returns the smallest alignment, in bytes, that brings a field which follows end
+// bytes to offset; 0 when there is none that an event has.
+func alignmentFor(end, offset int) int {
+	for align := 1; align <= 8; align *= 2 {
+		if (end+align-1)&^(align-1) == offset {
+			return align
+		}
+	}
+	return 0
+}
+
+// measure reads the texts of an event, which follow its arguments, and returns the size of its
+// payload.
+func (p *plan) measure(args, behind []byte) (size int, err error) {
+	p.texts, p.key = p.texts[:0], p.key[:0]
+	size = p.prefix
+	for i := range p.rest {
+		f := &p.rest[i]
+		if f.reason != nil {
+			size += len(f.reason)
+			continue
+		}
+		if !f.kind.HasLength() {
+			size += f.size
+			continue
+		}
+		var t text
+		if t, behind, err = f.text(args, behind); err != nil {
+			return 0, fmt.Errorf("marker %s: %w", p.event.FullName(), err)
+		}
+		p.texts, p.key = append(p.texts, t), append(p.key, byte(t.matter))
+		size += len(t.kept) + t.extra(f.kind)
+	}
+	return size, nil
+}
+
+// text returns a text and the bytes after it.
+func (f *place) text(args, texts []byte) (t text, rest []byte, err error) {
+	kept, length, rest, err := f.field.DecodeText(args, texts)
+	if err != nil {
+		return t, nil, err
+	}
+	t = text{kept: kept, length: uint64(length)}
+	switch {
+	case len(kept) < length:
+		t.matter = cut
+	case f.kind == event.String && bytes.IndexByte(kept, 0) >= 0:
+		t.matter = withNUL
+	}
+	return t, rest, nil
+}
+
+// extra is what a text takes besides its bytes: its length, that of the whole, or a NUL.
+func (t *text) extra(k event.Kind) int {
+	switch {
+	case t.matter == cut:
+		return 4 + 8
+	case k == event.String && t.matter == plain:
+		return 1
+	}
+	return 4
+}
+
+// finish writes the fields from the first text on into b, from n on, and returns where they end.
+func (p *plan) finish(b []byte, n int, args []byte) int {
+	texts, to := p.texts, b[n:]
+	for i := range p.rest {
+		f := &p.rest[i]
+		if f.reason != nil {
+			to = to[copy(to, f.reason):]
+			continue
+		}
+		if !f.kind.HasLength() {
+			to = to[copy(to, args[f.offset:f.offset+f.size]):]
+			continue
+		}
+		t := &texts[0]
+		texts = texts[1:]
+		if f.kind == event.String && t.matter == plain {
+			to = to[copy(to, t.kept):]
+			to[0], to = 0, to[1:]
+			continue
+		}
+		binary.LittleEndian.PutUint32(to, uint32(len(t.kept)))
+		to = to[4:]
+		to = to[copy(to, t.kept):]
+		if t.matter == cut {
+			binary.LittleEndian.PutUint64(to, t.length)
+			to = to[8:]
+		}
+	}
+	return len(b) - len(to)
+}
+
+// packedKind returns the kind of the event that was measured.
+func (c *PackedChannel) packedKind(p *plan) (*ctf.EventClass, error) {
+	if k := p.kinds[string(p.key)]; k != nil {
+		return k, nil
+	}
+	k, err := c.newKind(p)
+	if err == nil {
+		p.kinds[string(p.key)] = k
+	}
+	return k, err
+}
+
+// newKind adds a kind of events to the trace.
+func (c *PackedChannel) newKind(p *plan) (*ctf.EventClass, error) {
+	if c.events == maxKinds {
+		return nil, errKinds
+	}
+	c.events++
+	fields := p.event.Fields
+	forms, texts := make([]form, len(fields)), p.texts
+	for i := range fields {
+		forms[i] = form{fields[i].Kind, plain}
+		if isMissing(&fields[i]) {
+			forms[i] = form{event.Invalid, missing}
+		} else if fields[i].Kind.HasLength() {
+			forms[i].matter, texts = texts[0].matter, texts[1:]
+		}
+	}
+	payload, names := &ctf.Struct{}, newNames(fields, forms)
+	for i, f := range forms {
+		types := f.types(names[i], &fields[i])
+		if size := fields[i].Size; !f.kind.HasLength() {
+			align := 1
+			if i < len(p.align) {
+				align = p.align[i]
+			}
+			types[0].Type = placed(types[0].Type, size, align)
+		}
+		payload.Fields = append(payload.Fields, types...)
+	}
+	class, err := c.trace.EventClass(c.class, p.event.FullName(), payload)
+	if err != nil {
+		return nil, err
+	}
+	return class, describe(c.trace, class, &p.event.Point, forms)
+}
+
+// placed returns a number's type for one of so many bytes at such an alignment, as this machine has
+// it.
+func placed(t ctf.Type, size, align int) ctf.Type {
+	switch t := t.(type) {
+	case *ctf.Integer:
+		c := *t
+		c.Size, c.Align, c.Order = 8*size, 8*align, order
+		return &c
+	case *ctf.Enum:
+		c := *t
+		c.Align = 8 * align
+		return &c
+	case *ctf.Float:
+		c := *t
+		c.Align, c.Order = 8*align, order
+		return &c
+	}
+	return t
+}
+
+var order = func() ctf.ByteOrder {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		return ctf.Native // which traces that we write have
+	}
+	return ctf.BigEndian
+}()
