@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/test/diff"
 )
 
 func TestParseFormat(t *testing.T) {
@@ -26,7 +26,7 @@ func TestParseFormat(t *testing.T) {
 		if err != nil {
 			t.Errorf("ParseFormat(%q): %v", tt.format, err)
 		}
-		if d := cmp.Diff(tt.want, got); d != "" {
+		if d := diff.Of(tt.want, got); d != "" {
 			t.Errorf("ParseFormat(%q): (-want +got)\n%s", tt.format, d)
 		}
 	}
@@ -91,7 +91,7 @@ func TestParseName(t *testing.T) {
 
 func TestLayout(t *testing.T) {
 	got := Layout([]Kind{Int8, String, Bool, Int32, Float64, Int16, Bytes})
-	if d := cmp.Diff([]int{0, 8, 24, 28, 32, 40, 48}, got); d != "" {
+	if d := diff.Of([]int{0, 8, 24, 28, 32, 40, 48}, got); d != "" {
 		t.Error(d)
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/waymark-trace/waymark/internal/test/diff"
 	"github.com/waymark-trace/waymark/internal/test/gobuild"
 )
 
@@ -80,7 +79,7 @@ func TestNoCode(t *testing.T) {
 					got[name] = code
 				}
 			}
-			if d := cmp.Diff(want, got); d != "" {
+			if d := diff.Of(want, got); d != "" {
 				t.Errorf("functions that differ (-want +got)\n%s", d)
 			}
 		})

@@ -19,7 +19,7 @@ func linked(t *testing.T, c gobuild.Config, dir string) string {
 	t.Helper()
 	peer.Root(t)
 	path := gobuild.Build(t, c, dir)
-	if _, err := link.File(path, ""); err != nil {
+	if _, err := link.File(path, "", link.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return path

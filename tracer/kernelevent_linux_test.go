@@ -267,7 +267,7 @@ func TestKernelEventLikePerf(t *testing.T) {
 func TestKernelEventGo(t *testing.T) {
 	needTracefs(t)
 	perf := peer.Need(t, "perf")[0]
-	path := linked(t, gobuild.Config{PIE: true}, "../internal/link/testdata/allkinds")
+	path := linked(t, gobuild.Config{PIE: true}, "./link/testdata/allkinds")
 	events := define(t, mustFind(t, Path(path)))
 	for _, test := range []struct{ event, want string }{
 		{"sdt_kinds:none", ``},

@@ -20,7 +20,7 @@ func TestOutline(t *testing.T) {
 	} {
 		t.Run(c.compiler+" "+c.source+" "+c.level, func(t *testing.T) {
 			compiler, path := peer.Need(t, c.compiler)[0], filepath.Join(t.TempDir(), "program")
-			out, err := exec.Command(compiler, "-g", c.level, "-w", "-I../include", "-o", path, "./tracer/e2e/testdata/simple/"+c.source).CombinedOutput()
+			out, err := exec.Command(compiler, "-g", c.level, "-w", "-I../include", "-o", path, "./e2e/testdata/simple/"+c.source).CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}

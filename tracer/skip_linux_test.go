@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/feature"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 

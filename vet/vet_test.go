@@ -1,15 +1,13 @@
 package vet
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/analysistest"
 )
-
-// module is this one's root: what testdata imports is the real thing.
-const moduleRoot = ".."
 
 // all runs every analyzer, so that each is seen to be silent about the mistakes of others.
 var all = &analysis.Analyzer{
@@ -37,14 +35,24 @@ func TestValid(t *testing.T) {
 	}
 }
 
+// root returns the directory of go.work, by which testdata imports the real packages. It must be absolute.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // TestPlanted finds the mistakes in testdata, and nothing else there.
 func TestPlanted(t *testing.T) {
 	for _, dir := range []string{"format", "name", "byname", "decl", "escape", "generic", "tracepoints", "keys", "simple"} {
 		t.Run(dir, func(t *testing.T) {
-			analysistest.Run(t, moduleRoot, all, "./vet/testdata/"+dir)
+			analysistest.Run(t, root(t), all, "./vet/testdata/"+dir)
 		})
 	}
 	t.Run("cost", func(t *testing.T) {
-		analysistest.RunWithSuggestedFixes(t, moduleRoot, all, "./vet/testdata/cost")
+		analysistest.RunWithSuggestedFixes(t, root(t), all, "./vet/testdata/cost")
 	})
 }

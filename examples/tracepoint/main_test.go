@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/waymark-trace/waymark/internal/test/diff"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/tracepoint"
 )
@@ -33,8 +32,8 @@ func TestOutput(t *testing.T) {
 		if err := run(&out); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, out.String()); diff != "" {
-			t.Errorf("output (-want +got):\n%s", diff)
+		if d := diff.Of(want, out.String()); d != "" {
+			t.Errorf("output (-want +got):\n%s", d)
 		}
 	}
 }

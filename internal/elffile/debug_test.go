@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/test/diff"
 )
 
 // pathsOf is debugPaths of a file at a path.
@@ -31,7 +31,7 @@ func TestPaths(t *testing.T) {
 		}},
 		{"/proc/self/p", "", "p.debug", []string{"/proc/self/p.debug", "/proc/self/.debug/p.debug", "/usr/lib/debug/proc/self/p.debug"}},
 	} {
-		if d := cmp.Diff(c.want, pathsOf(c.path, c.id, c.link)); d != "" {
+		if d := diff.Of(c.want, pathsOf(c.path, c.id, c.link)); d != "" {
 			t.Errorf("Paths(%q, %q, %q) (-want +got)\n%s", c.path, c.id, c.link, d)
 		}
 	}

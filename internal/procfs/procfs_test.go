@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/internal/test/diff"
 )
 
 const someMaps = `00400000-00452000 r-xp 00000000 08:02 173521                             /usr/bin/dbus-daemon
@@ -32,8 +32,8 @@ func TestParseMaps(t *testing.T) {
 			Path: "/tmp/new\nline  (deleted)", Deleted: true},
 		{Start: 0xffffffffff600000, End: 0xffffffffff601000, Executable: true, Private: true, Path: "[vsyscall]"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("mappings (-want +got):\n%s", diff)
+	if d := diff.Of(want, got); d != "" {
+		t.Errorf("mappings (-want +got):\n%s", d)
 	}
 	if at, ok := Address(got, File{daemon, 173521}, 0x51010); !ok || at != 0x400000+0x51010 {
 		t.Errorf("address of offset 0x51010 is %#x, %t; want that of the first mapping that holds it", at, ok)

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/internal/test/diff"
 )
 
 func example() *Document {
@@ -30,8 +29,8 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if diff := cmp.Diff(d, got); diff != "" {
-			t.Error(diff)
+		if differs := diff.Of(d, got); differs != "" {
+			t.Error(differs)
 		}
 	}
 }

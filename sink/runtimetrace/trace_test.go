@@ -15,8 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/waymark-trace/waymark/internal/test/diff"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/sink"
 	"github.com/waymark-trace/waymark/sink/runtimetrace"
@@ -98,8 +97,8 @@ func annotations(t *testing.T, recorded []byte) (found []string) {
 
 func compare(t *testing.T, recorded []byte, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, annotations(t, recorded)); diff != "" {
-		t.Errorf("annotations (-want +got):\n%s", diff)
+	if d := diff.Of(want, annotations(t, recorded)); d != "" {
+		t.Errorf("annotations (-want +got):\n%s", d)
 	}
 }
 
@@ -268,8 +267,8 @@ func TestManyGoroutines(t *testing.T) {
 		counts[strings.Fields(a)[1]]++
 	}
 	want := map[string]int{"RegionBegin": 3 * goroutines * each, "RegionEnd": 3 * goroutines * each, "TaskBegin": goroutines * each, "TaskEnd": goroutines * each}
-	if diff := cmp.Diff(want, counts); diff != "" || s.Losses() != (runtimetrace.Losses{}) {
-		t.Errorf("lost %+v, annotations (-want +got):\n%s", s.Losses(), diff)
+	if d := diff.Of(want, counts); d != "" || s.Losses() != (runtimetrace.Losses{}) {
+		t.Errorf("lost %+v, annotations (-want +got):\n%s", s.Losses(), d)
 	}
 }
 

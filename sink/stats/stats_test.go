@@ -14,8 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/waymark-trace/waymark/internal/test/diff"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/sink"
 	"github.com/waymark-trace/waymark/sink/stats"
@@ -130,8 +129,8 @@ func TestWhatIsNoPairIsCounted(t *testing.T) {
 	p := s.Snapshot().Pairs[0]
 	p.Latency, p.Rate = stats.Latency{}, 0
 	want := stats.Pair{Begin: "stattest:begin", End: "stattest:end", Key: "id", Count: 1, Open: 2, Unended: 1, Unbegun: 2}
-	if diff := cmp.Diff(want, p); diff != "" {
-		t.Errorf("pair (-want +got):\n%s", diff)
+	if d := diff.Of(want, p); d != "" {
+		t.Errorf("pair (-want +got):\n%s", d)
 	}
 }
 

@@ -104,7 +104,7 @@ func allkinds(t *testing.T, c gobuild.Config) string {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	path := filepath.Join(dir, "allkinds")
-	if _, err := link.File(gobuild.Build(t, c, "../link/testdata/allkinds"), path); err != nil {
+	if _, err := link.File(gobuild.Build(t, c, "../link/testdata/allkinds"), path, link.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -28,7 +28,7 @@ func optimizedSite(t *testing.T, c gobuild.Config, o link.Options) (path string,
 	t.Helper()
 	path = allkinds(t, c)
 	o.Optimize = true
-	report, err := link.FileWith(path, "", o)
+	report, err := link.File(path, "", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestOptimizedUnderOthers(t *testing.T) {
 func TestOptimizedStormWithUprobes(t *testing.T) {
 	peer.Root(t)
 	path := gobuild.Build(t, gobuild.Config{}, "../link/testdata/storm")
-	if _, err := link.FileWith(path, "", link.Options{Optimize: true}); err != nil {
+	if _, err := link.File(path, "", link.Options{Optimize: true}); err != nil {
 		t.Fatal(err)
 	}
 	duration := "4s"

@@ -89,7 +89,7 @@ func buildOutside(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums, err := os.ReadFile("../../go.sum")
+	sums, err := os.ReadFile("../go.sum")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,8 @@ func buildOutside(t *testing.T, dir string) string {
 	writeFile(t, filepath.Join(module, "main.go"), source)
 	writeFile(t, filepath.Join(module, "go.sum"), sums)
 	writeFile(t, filepath.Join(module, "go.mod"), fmt.Appendf(nil,
-		"module example.org/outside\n\ngo 1.25.0\n\nrequire %[1]s v0.0.0\n\nreplace %[1]s => %[2]s\n", modulePath, root))
+		"module example.org/outside\n\ngo 1.25.0\n\nrequire (\n%[1]s v0.0.0\n%[1]s/tracer v0.0.0\n)\n\n"+
+			"replace (\n%[1]s => %[2]s\n%[1]s/tracer => %[2]s/tracer\n)\n", modulePath, root))
 	goCommand := func(args ...string) string {
 		t.Helper()
 		var stderr bytes.Buffer

@@ -42,7 +42,7 @@ func (o *oracle) build(t *testing.T) program {
 		}
 	}
 	file := filepath.Join(dir, "corpus")
-	args := []string{"-w", o.level, o.dwarf, "-I../include"}
+	args := []string{"-w", o.level, o.dwarf, "-I../../include"}
 	switch o.form {
 	case shared:
 		file = filepath.Join(dir, "libcorpus.so")

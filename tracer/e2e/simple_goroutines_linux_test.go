@@ -17,7 +17,7 @@ func TestSimpleGoroutines(t *testing.T) {
 	peer.Root(t)
 	for _, version := range gobuild.Versions {
 		path := gobuild.Build(t, gobuild.Config{Go: version}, "testdata/simplegoroutines")
-		if _, err := link.File(path, ""); err != nil {
+		if _, err := link.File(path, "", link.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		checkGoroutines(t, path)

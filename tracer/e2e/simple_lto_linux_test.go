@@ -22,7 +22,7 @@ func linkTime(t *testing.T, compiler string) {
 	build := func(args ...string) map[string][]simpleHit {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "program")
-		args = append(args, "-g", "-I../include", "-o", file, "testdata/simplelto/first.c", "testdata/simplelto/second.c")
+		args = append(args, "-g", "-I../../include", "-o", file, "testdata/simplelto/first.c", "testdata/simplelto/second.c")
 		if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
 			t.Fatalf("%s %v: %v\n%s", compiler, args, err, out)
 		}

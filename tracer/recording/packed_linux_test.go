@@ -22,6 +22,7 @@ import (
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/tracepoint"
 	"github.com/waymark-trace/waymark/tracer/client"
+	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
 var packedEvents = flag.Int("packed", 4000, "how many events are recorded both ways and compared with babeltrace2")

@@ -54,7 +54,7 @@ func (e *Env) demo(ctx context.Context) error {
 	if err := e.buildDemo(ctx, server); err != nil {
 		return err
 	}
-	report, linkErr := link.File(server, "")
+	report, linkErr := link.File(server, "", link.Options{})
 	if linkErr == nil {
 		e.step("waymark link server", "gives every marker an address and an SDT note")
 		report.Warnings = nil // of the example's code, about which its user can do nothing

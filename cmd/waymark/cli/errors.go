@@ -10,6 +10,7 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 	"github.com/waymark-trace/waymark/tracer/client"
 	"github.com/waymark-trace/waymark/tracer/kernelevent"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 // printError prints an error, one line for each of those it joins, and the hint that helps.

@@ -89,7 +89,7 @@ func runLink(env *Env, paths []string, out string, o link.Options, verbose bool)
 // a large program's debugging information leaves much that lives for a moment.
 func linkFile(path, out string, o link.Options) (*link.Report, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
-	return link.FileWith(path, out, o)
+	return link.File(path, out, o)
 }
 
 // printReport says what link did to the file that is called path.

@@ -18,6 +18,7 @@ var platforms = [][2]string{
 	{"freebsd", "amd64"},
 	{"linux", "mips"},
 	{"plan9", "amd64"},
+	{"linux", "amd64"}, // vet compiles everything for it with the newest Go; the oldest one type-checks it
 }
 
 const shortPlatforms = 2
@@ -39,9 +40,9 @@ func TestBuildsEverywhere(t *testing.T) {
 			golang(t, p[0], p[1], append([]string{"build"}, assembly...)...)
 			golang(t, p[0], p[1], "build", "-o", filepath.Join(t.TempDir(), "minimal"), "./examples/minimal")
 			if os.Getenv("WAYMARK_CROSS") == "all" {
-				golang(t, p[0], p[1], append([]string{"build"}, patterns(t)...)...)
+				golang(t, p[0], p[1], "build", "work")
 				if tests {
-					golang(t, p[0], p[1], append([]string{"vet", "-copylocks"}, patterns(t)...)...)
+					golang(t, p[0], p[1], "vet", "-copylocks", "work")
 				}
 			}
 		})

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -39,7 +38,7 @@ func (p *pkg) within(dir string) bool {
 func list(t *testing.T, goos, goarch string) (own []*pkg, all map[string]*pkg) {
 	t.Helper()
 	args := []string{"list", "-deps", "-json=ImportPath,Standard,Doc,Imports,Deps,CgoFiles,GoFiles,SFiles"}
-	out := golang(t, goos, goarch, append(args, patterns(t)...)...)
+	out := golang(t, goos, goarch, append(args, "work")...)
 	all = make(map[string]*pkg)
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		p := new(pkg)
@@ -57,15 +56,6 @@ func list(t *testing.T, goos, goarch string) (own []*pkg, all map[string]*pkg) {
 		t.Fatal("go list names no package of this module")
 	}
 	return own, all
-}
-
-// patterns returns the patterns of all packages of all modules: one, or those of go.work.
-func patterns(t *testing.T) (patterns []string) {
-	t.Helper()
-	for dir := range strings.Lines(string(golang(t, "linux", "amd64", "list", "-m", "-f", "{{.Dir}}"))) {
-		patterns = append(patterns, filepath.Join(strings.TrimSpace(dir), "..."))
-	}
-	return patterns
 }
 
 // golang runs the go command for a platform and returns its output.

@@ -12,7 +12,6 @@ import (
 	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer/internal/dwarf/debuginfo"
-	"github.com/waymark-trace/waymark/tracer/internal/dwarf/enclosing"
 	"github.com/waymark-trace/waymark/tracer/internal/dwarf/variable"
 	"github.com/waymark-trace/waymark/tracer/internal/simple/ccode"
 	"github.com/waymark-trace/waymark/tracer/internal/simple/section"
@@ -320,7 +319,7 @@ func (s *simpleFile) nameFunctions(markers []*Marker) {
 		}
 		return
 	}
-	functions, err := enclosing.In(s.info, files)
+	functions, err := s.info.FunctionsIn(files)
 	if err != nil {
 		s.file.Problems = append(s.file.Problems, err)
 		return

@@ -71,7 +71,7 @@ type unit struct {
 }
 
 // OpenUnits reads which source files there are. The size is that of .debug_info: a reader of
-// package dwarf does not always come to an end (see tracer/internal/dwarf/enclosing).
+// package dwarf does not always come to an end (see debuginfo.Functions).
 func OpenUnits(data *dwarf.Data, lines debuginfo.LineSections, size uint64) (*Units, error) {
 	u := &Units{data: data, lines: lines, size: size}
 	err := u.entries(func(e *dwarf.Entry) error {

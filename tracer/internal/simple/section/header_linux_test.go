@@ -23,7 +23,7 @@ var compilers = [][]string{{"gcc", "-Wno-clobbered"}, {"clang"}, {"g++", "-Wno-c
 func compile(t *testing.T, compiler []string, out string, args ...string) (string, error) {
 	t.Helper()
 	peer.Need(t, compiler[0])
-	line := append(compiler[1:len(compiler):len(compiler)], "-Wall", "-Wextra", "-I../../include", "-o", out)
+	line := append(compiler[1:len(compiler):len(compiler)], "-Wall", "-Wextra", "-I../../../../include", "-o", out)
 	text, err := exec.Command(compiler[0], append(line, args...)...).CombinedOutput()
 	return string(text), err
 }

@@ -4,8 +4,8 @@ package main
 import (
 	"time"
 
-	other "github.com/waymark-trace/waymark/tracer/link/testdata/tricky/time"
 	"github.com/waymark-trace/waymark/marker"
+	other "github.com/waymark-trace/waymark/tracer/link/testdata/tricky/time"
 )
 
 // delay is not formatted as a time.Duration, because it has no String method.

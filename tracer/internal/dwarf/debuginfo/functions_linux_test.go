@@ -1,4 +1,4 @@
-package enclosing
+package debuginfo
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/internal/test/peer"
-	"github.com/waymark-trace/waymark/tracer/internal/dwarf/debuginfo"
 )
 
 const program = `namespace outer { struct box { int n; int get() const; }; }
@@ -61,11 +60,11 @@ func TestOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			info, err := debuginfo.Open(bytes.NewReader(data), "a.out")
+			info, err := Open(bytes.NewReader(data), "a.out")
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := In(info, []string{"./a.cc", "other.cc"})
+			f, err := info.FunctionsIn([]string{"./a.cc", "other.cc"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,12 +101,12 @@ func FuzzRead(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		info, err := debuginfo.Open(bytes.NewReader(data), "a.o")
+		info, err := Open(bytes.NewReader(data), "a.o")
 		if err != nil {
 			return
 		}
 		defer info.Close()
-		if functions, err := In(info, []string{"a.cc"}); err == nil {
+		if functions, err := info.FunctionsIn([]string{"a.cc"}); err == nil {
 			functions.Of("a.cc", 1)
 			functions.Of("a.cc", 3)
 		}

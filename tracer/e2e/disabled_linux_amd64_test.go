@@ -1,10 +1,9 @@
-package marker_test
+package e2e
 
 import (
 	"bytes"
 	"debug/elf"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -53,9 +52,6 @@ func disabledProgram() []byte {
 // While it is not armed, a Mark is a load of the armed word, a test and a branch that is not taken,
 // and nothing is called before them: the slow path lies out of line (point.Never).
 func TestDisabledCode(t *testing.T) {
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("decodes x86-64 ELF files")
-	}
 	overlay := gobuild.Overlay(t, t.TempDir(), "testdata/disabled/main.go", string(disabledProgram()))
 	for _, v := range gobuild.Versions {
 		t.Run(v, func(t *testing.T) {
@@ -65,14 +61,7 @@ func TestDisabledCode(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			symbols, err := f.Symbols()
-			if err != nil {
-				t.Fatal(err)
-			}
-			bySym := make(map[string]elf.Symbol)
-			for _, s := range symbols {
-				bySym[s.Name] = s
-			}
+			bySym := symbolsOf(t, f)
 			for kind := range argTypes {
 				for n := range markerabi.MaxArity + 1 {
 					name := fmt.Sprintf("%s_%d", kind, n)

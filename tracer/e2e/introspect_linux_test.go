@@ -1,6 +1,7 @@
-package introspect
+package e2e
 
 import (
+	"debug/elf"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,22 +16,25 @@ import (
 	"github.com/waymark-trace/waymark/internal/test/gobuild"
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/internal/test/talk"
+	"github.com/waymark-trace/waymark/introspect"
 	"github.com/waymark-trace/waymark/tracer/link"
 )
 
-// program is testdata/points, running.
-type program struct {
+const pointsDir = "../../introspect/testdata/points"
+
+// pointsProgram is introspect/testdata/points, running.
+type pointsProgram struct {
 	*talk.Program
 	t *testing.T
 }
 
-func start(t *testing.T, path string) *program {
+func startPoints(t *testing.T, path string) *pointsProgram {
 	t.Helper()
-	return &program{talk.Start(t, exec.Command(path)), t}
+	return &pointsProgram{talk.Start(t, exec.Command(path)), t}
 }
 
 // ask sends a command and returns what the program prints until a dot.
-func (p *program) ask(command string) string {
+func (p *pointsProgram) ask(command string) string {
 	p.t.Helper()
 	p.Tell(command)
 	var b strings.Builder
@@ -44,10 +48,10 @@ func (p *program) ask(command string) string {
 }
 
 // points returns the program's points by name, and whether it named an error.
-func (p *program) points() map[string]Point {
+func (p *pointsProgram) points() map[string]introspect.Point {
 	p.t.Helper()
 	var got struct {
-		Points []Point
+		Points []introspect.Point
 		Error  string
 	}
 	if err := json.Unmarshal([]byte(p.ask("json")), &got); err != nil {
@@ -56,7 +60,7 @@ func (p *program) points() map[string]Point {
 	if got.Error != "" {
 		p.t.Error(got.Error)
 	}
-	named := map[string]Point{}
+	named := map[string]introspect.Point{}
 	for _, point := range got.Points {
 		named[point.Kind+" "+point.Name] = point
 	}
@@ -65,7 +69,7 @@ func (p *program) points() map[string]Point {
 
 // declared is where testdata/points declares its points.
 var declared = map[string]string{
-	"marker dotted:start":          ownPath + "/testdata/points/v3.x.Start",
+	"marker dotted:start":          "github.com/waymark-trace/waymark/introspect/testdata/points/v3.x.Start",
 	"marker points:heap":           ".",
 	"marker points:inside":         "main.group+8",
 	"marker points:later":          ".",
@@ -78,7 +82,7 @@ var declared = map[string]string{
 	"key points:verbose":           "main.verbose",
 }
 
-func TestProgram(t *testing.T) {
+func TestIntrospect(t *testing.T) {
 	var configs []gobuild.Config
 	for _, v := range gobuild.Versions {
 		for _, pie := range []bool{false, true} {
@@ -92,13 +96,13 @@ func TestProgram(t *testing.T) {
 	}
 	for _, c := range configs {
 		t.Run(c.String(), func(t *testing.T) {
-			path := gobuild.Build(t, c, "testdata/points")
-			var symbols map[string]uint64
+			path := gobuild.Build(t, c, pointsDir)
+			var symbols map[string]elf.Symbol
 			if !c.Strip {
-				symbols = nm(t, path)
+				symbols = readSymbols(t, path)
 			}
 			checkProgram(t, path, symbols, false)
-			if _, err := link.File(path, ""); err != nil {
+			if _, err := link.File(path, "", link.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			checkProgram(t, path, symbols, true)
@@ -106,18 +110,41 @@ func TestProgram(t *testing.T) {
 	}
 }
 
+func readSymbols(t *testing.T, path string) map[string]elf.Symbol {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return symbolsOf(t, f)
+}
+
+func symbolsOf(t *testing.T, f *elf.File) map[string]elf.Symbol {
+	t.Helper()
+	all, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]elf.Symbol{}
+	for _, s := range all {
+		named[s.Name] = s
+	}
+	return named
+}
+
 // checkProgram compares what the program says with its symbols, nil when it is stripped, and
 // with what it is after having been linked or not.
-func checkProgram(t *testing.T, path string, symbols map[string]uint64, linked bool) {
+func checkProgram(t *testing.T, path string, symbols map[string]elf.Symbol, linked bool) {
 	t.Helper()
-	p := start(t, path)
+	p := startPoints(t, path)
 	points := p.points()
 	got := map[string]string{}
 	moved := map[uint64]bool{}
 	for name, point := range points {
 		got[name] = point.Package + "." + point.Variable
 		if symbol, _, _ := strings.Cut(strings.Replace(got[name], "v3.x", "v3%2ex", 1), "+"); symbol != "." {
-			moved[uint64(point.Address)-symbols[symbol]&^7] = true // the same for all but what lies within another
+			moved[uint64(point.Address)-symbols[symbol].Value&^7] = true // the same for all but what lies within another
 		}
 	}
 	want := declared
@@ -127,17 +154,17 @@ func checkProgram(t *testing.T, path string, symbols map[string]uint64, linked b
 			want[name] = "."
 		}
 	} else if len(moved) != 2 {
-		t.Errorf("addresses differ from those of go tool nm by %v, want one number and, for main.group, that and 8", moved)
+		t.Errorf("addresses differ from those of the symbols by %v, want one number and, for main.group, that and 8", moved)
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("declared (-want +got)\n%s", d)
 	}
 
-	fields, sites := []Field{{Name: "path", Verb: "%s"}, {Name: "attempt", Verb: "%d"}}, []string(nil)
+	fields, sites := []introspect.Field{{Name: "path", Verb: "%s"}, {Name: "attempt", Verb: "%d"}}, []string(nil)
 	if linked {
 		fields[0].Type, fields[1].Type = "main.label", "int"
 		fields[0].Kind, fields[1].Kind = event.String, event.Int
-		sites = []string{"main.pass " + place(t, "start.Mark(")}
+		sites = []string{"main.pass " + lineOf(t, "start.Mark(")}
 	}
 	checkStart(t, points["marker points:start"], fields, sites)
 	p.ask("mark") // nobody looks: still nothing is known but what link wrote
@@ -150,7 +177,7 @@ func checkProgram(t *testing.T, path string, symbols map[string]uint64, linked b
 	if got := points["marker points:heap"]; got.Armed != 1 || got.Hits != 1 || len(got.Probes) != 1 {
 		t.Errorf("a marker on the heap, armed and passed once, is %+v", got)
 	}
-	if got := points["tracepoint points:evict"]; got.Armed != 0 || got.Hits != 1 || got.Panics != 1 || !cmp.Equal(got.Fields, []Field{{Name: "arg1", Type: "*main.entry", Kind: event.Pointer}, {Name: "arg2", Type: "error", Unavailable: "an interface is not recorded"}}) {
+	if got := points["tracepoint points:evict"]; got.Armed != 0 || got.Hits != 1 || got.Panics != 1 || !cmp.Equal(got.Fields, []introspect.Field{{Name: "arg1", Type: "*main.entry", Kind: event.Pointer}, {Name: "arg2", Type: "error", Unavailable: "an interface is not recorded"}}) {
 		t.Errorf("a tracepoint whose probe panicked is %+v", got)
 	}
 	if got := points["key points:verbose"]; got.Armed != 1 {
@@ -161,7 +188,7 @@ func checkProgram(t *testing.T, path string, symbols map[string]uint64, linked b
 	}
 }
 
-func checkStart(t *testing.T, p Point, fields []Field, sites []string) {
+func checkStart(t *testing.T, p introspect.Point, fields []introspect.Field, sites []string) {
 	t.Helper()
 	var got []string
 	for _, s := range p.Sites {
@@ -176,10 +203,10 @@ func checkStart(t *testing.T, p Point, fields []Field, sites []string) {
 	}
 }
 
-// place returns file:line of the only line of testdata/points/main.go with this text.
-func place(t *testing.T, text string) string {
+// lineOf returns file:line of the only line of testdata/points/main.go with this text.
+func lineOf(t *testing.T, text string) string {
 	t.Helper()
-	source, err := os.ReadFile("testdata/points/main.go")
+	source, err := os.ReadFile(pointsDir + "/main.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,8 +220,8 @@ func place(t *testing.T, text string) string {
 // strip takes the symbols and leaves what link wrote.
 func TestStripAfterLink(t *testing.T) {
 	strip := peer.Need(t, "strip")[0]
-	path := gobuild.Build(t, gobuild.Config{PIE: true}, "testdata/points")
-	if _, err := link.File(path, ""); err != nil {
+	path := gobuild.Build(t, gobuild.Config{PIE: true}, pointsDir)
+	if _, err := link.File(path, "", link.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(strip, path).CombinedOutput(); err != nil {
@@ -205,7 +232,7 @@ func TestStripAfterLink(t *testing.T) {
 
 // The file is found also when its name is gone.
 func TestRemovedExecutable(t *testing.T) {
-	p := start(t, gobuild.Build(t, gobuild.Config{}, "testdata/points"))
+	p := startPoints(t, gobuild.Build(t, gobuild.Config{}, pointsDir))
 	p.ask("gone")
 	if got := p.points()["marker points:start"]; got.Variable != "start" {
 		t.Errorf("after the executable was removed a point is %+v", got)
@@ -215,16 +242,16 @@ func TestRemovedExecutable(t *testing.T) {
 // While waymark stat counts, the program sees its own reference counters raised.
 func TestKernelHalf(t *testing.T) {
 	peer.Root(t)
-	path := gobuild.Build(t, gobuild.Config{}, "testdata/points")
-	if _, err := link.File(path, ""); err != nil {
+	path := gobuild.Build(t, gobuild.Config{}, pointsDir)
+	if _, err := link.File(path, "", link.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, path)
-	stat := exec.Command(gobuild.Build(t, gobuild.Config{}, "../cmd/waymark"), "stat", "-p", fmt.Sprint(p.PID()), "points:start")
+	p := startPoints(t, path)
+	stat := exec.Command(waymark(t), "stat", "-p", fmt.Sprint(p.PID()), "points:start")
 	if err := stat.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitKernel := func(want int) Point {
+	waitKernel := func(want int) introspect.Point {
 		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			point := p.points()["marker points:start"]
 			if point.Kernel == want {

@@ -1,22 +1,19 @@
-// Package enclosing finds the function that contains a source line, by the DWARF of an ELF file.
-package enclosing
+package debuginfo
 
 import (
 	"debug/dwarf"
 	"path/filepath"
 	"slices"
-
-	"github.com/waymark-trace/waymark/tracer/internal/dwarf/debuginfo"
 )
 
-// Functions are the functions of some source files.
+// Functions are the functions of some source files, by the lines of their declarations.
 type Functions struct {
 	files map[string]*source
 	// Definitions of member functions, and the declarations that are within functions: clang
 	// defines a lambda's outside, but a line in it is in the function around.
 	members []member
 	local   map[dwarf.Offset]bool
-	info    *debuginfo.File
+	info    *File
 }
 
 type member struct {
@@ -37,18 +34,17 @@ type source struct {
 	rows      []int          // the lines that have code, sorted
 }
 
-// In reads what debugging information that is open knows about the named source files. Their units are
-// gone over, entry by entry, and no others. A name is taken as the compiler was given it: relative to the
-// directory in which that ran.
-func In(info *debuginfo.File, files []string) (f *Functions, err error) {
-	err = debuginfo.Guard(func() error {
-		f, err = in(info, files)
+// FunctionsIn finds the functions of source files. It reads the units of these files only. A name is the
+// one given to the compiler, relative to the directory where the compiler ran.
+func (f *File) FunctionsIn(files []string) (functions *Functions, err error) {
+	err = Guard(func() error {
+		functions, err = newFunctions(f, files)
 		return err
 	})
-	return f, err
+	return functions, err
 }
 
-func in(info *debuginfo.File, files []string) (*Functions, error) {
+func newFunctions(info *File, files []string) (*Functions, error) {
 	f := &Functions{files: make(map[string]*source), local: make(map[dwarf.Offset]bool), info: info}
 	for _, name := range files {
 		f.files[filepath.Clean(name)] = &source{functions: make(map[int]string)}
@@ -85,8 +81,8 @@ func (f *Functions) Of(file string, line int) string {
 	if i < 0 {
 		return ""
 	}
-	// A function that the compiler dropped has no entry. Nor has it code: not to take a line
-	// in it for one of the function before, code must follow ahead of the next.
+	// A function that the compiler dropped has no entry, and no code. So that its lines do not count as
+	// lines of the previous function, there must be code between the line and the next function.
 	row, _ := slices.BinarySearch(s.rows, line)
 	if row == len(s.rows) || i+1 < len(s.starts) && s.rows[row] >= s.starts[i+1] {
 		return ""
@@ -126,9 +122,9 @@ func (f *Functions) read() error {
 }
 
 // unit notes the functions of a unit.
-func (f *Functions) unit(u *debuginfo.Unit, sources []*source) error {
+func (f *Functions) unit(u *Unit, sources []*source) error {
 	outer := 0 // the depth of the function around, 0 for none
-	return f.info.Walk(u, func(n *debuginfo.Node, depth int) error {
+	return f.info.Walk(u, func(n *Node, depth int) error {
 		if depth <= outer {
 			outer = 0
 		}
@@ -152,4 +148,63 @@ func (f *Functions) unit(u *debuginfo.Unit, sources []*source) error {
 		}
 		return err
 	})
+}
+
+// sources returns the sources among the files of a compilation unit, nil when there are none.
+func (f *Functions) sources(e *dwarf.Entry) ([]*source, error) {
+	lines, err := f.info.Lines(e, func(path string) (string, bool) { return path, f.files[path] != nil })
+	if err != nil || lines == nil {
+		return nil, err
+	}
+	err = lines.Read(func(r Row) bool {
+		if r.File >= 0 && !r.End {
+			s := f.files[lines.Names[r.File]]
+			if len(s.rows) == 0 || s.rows[len(s.rows)-1] != int(r.Line) {
+				s.rows = append(s.rows, int(r.Line))
+			}
+		}
+		return false
+	})
+	var sources []*source
+	for number, name := range lines.Numbers() {
+		sources = append(sources, make([]*source, max(0, number+1-len(sources)))...)
+		sources[number] = f.files[name]
+	}
+	return sources, err
+}
+
+// function notes where a function is declared. The definition of a member function may leave
+// what its class said to the class.
+func (f *Functions) function(e *dwarf.Entry, sources []*source) {
+	if declared, _ := e.Val(dwarf.AttrDeclaration).(bool); declared {
+		return
+	}
+	file, hasFile := e.Val(dwarf.AttrDeclFile).(int64)
+	line, hasLine := e.Val(dwarf.AttrDeclLine).(int64)
+	name, hasName := e.Val(dwarf.AttrName).(string)
+	at, isMember := e.Val(dwarf.AttrSpecification).(dwarf.Offset)
+	if isMember {
+		class, err := f.info.EntryAt(at)
+		if err != nil {
+			return
+		}
+		if !hasFile {
+			file, hasFile = class.Val(dwarf.AttrDeclFile).(int64)
+		}
+		if !hasLine {
+			line, hasLine = class.Val(dwarf.AttrDeclLine).(int64)
+		}
+		if !hasName {
+			name, hasName = class.Val(dwarf.AttrName).(string)
+		}
+	}
+	if !hasFile || !hasLine || !hasName || file < 0 || file >= int64(len(sources)) || sources[file] == nil {
+		return
+	}
+	fn := function{sources[file], int(line), name}
+	if isMember {
+		f.members = append(f.members, member{fn, at})
+	} else {
+		fn.in.functions[fn.line] = fn.name
+	}
 }
