@@ -2,6 +2,7 @@ package event
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -40,6 +41,25 @@ func (p *Point) Field(name string) int {
 		}
 	}
 	return -1
+}
+
+// Lookup returns the index of the field with this name, or of the N-th field for argN, or -1.
+func (p *Point) Lookup(name string) int {
+	i := p.Field(name)
+	if n := ArgNumber(name); i < 0 && 0 < n && n <= len(p.Fields) {
+		return n - 1
+	}
+	return i
+}
+
+// ArgNumber returns the N of the name argN, which counts from 1, or 0 for other names.
+func ArgNumber(name string) int {
+	digits, ok := strings.CutPrefix(name, "arg")
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil || n < 1 || digits != strconv.Itoa(n) {
+		return 0
+	}
+	return n
 }
 
 // Event is one hit of one point. It belongs to the caller of the function that filled it in. That
