@@ -2,7 +2,6 @@ package event
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -55,9 +54,15 @@ func (p *Point) Lookup(name string) int {
 // ArgNumber returns the N of the name argN, which counts from 1, or 0 for other names.
 func ArgNumber(name string) int {
 	digits, ok := strings.CutPrefix(name, "arg")
-	n, err := strconv.Atoi(digits)
-	if !ok || err != nil || n < 1 || digits != strconv.Itoa(n) {
+	if !ok || len(digits) == 0 || len(digits) > 9 || digits[0] == '0' {
 		return 0
+	}
+	n := 0
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return 0
+		}
+		n = n*10 + int(digits[i]-'0')
 	}
 	return n
 }
