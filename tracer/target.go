@@ -54,6 +54,9 @@ func (t Target) Engine() (Engine, error) {
 	if err := t.check(); err != nil || t.engine != EngineAuto {
 		return t.engine, err
 	}
+	if len(t.pids) == 0 || !haveAgents(t) {
+		return EngineKernel, nil
+	}
 	t, _, err := chooseEngine(context.Background(), t)
 	if err != nil {
 		return EngineKernel, nil // Find returns the error
