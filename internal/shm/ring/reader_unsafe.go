@@ -73,11 +73,8 @@ func open(f *os.File) (*Reader, error) {
 
 // Reader returns a reader of rings in the process's own memory, or of the file.
 func (f *File) Reader() (*Reader, error) {
-	r := &Reader{name: f.path, memory: f.memory, release: func() error { return nil }}
+	r := &Reader{name: f.path, memory: f.memory, g: f.g, info: f.info, release: func() error { return nil }}
 	r.words = f.memory[f.g.consumedAt(0):f.g.dataAt(0)]
-	if err := r.understand(f.memory[:infoAt+infoMax]); err != nil {
-		return nil, err
-	}
 	return r, r.begin()
 }
 
@@ -161,7 +158,7 @@ func (r *Reader) readTable() error {
 	}
 	for r.described < entries {
 		at := r.g.tableAt() + r.described
-		size := *(*uint64)(r.at(at))
+		size := atomic.LoadUint64((*uint64)(r.at(at))) // once: the program may change it
 		if size > maxDescription || up(8+size, 8) > entries-r.described || len(r.events) >= maxEvents {
 			return r.errorf(at, "description of event %d has %d bytes, %d are left", len(r.events), size, entries-r.described)
 		}
