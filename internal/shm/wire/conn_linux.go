@@ -23,8 +23,6 @@ type Conn struct {
 	lines lines
 	take  bool // descriptors that come are taken: by clients
 	fds   []int
-
-	sending time.Duration
 }
 
 // newConn makes a connection of a socket, which it owns from then on.
@@ -81,13 +79,11 @@ func (c *Conn) send(message any, descriptor int) error {
 	for len(b) > 0 {
 		var n int
 		var sent error
-		began := time.Now()
 		err := c.raw.Write(func(fd uintptr) bool {
 			// Without a signal for this process when the other end is closed.
 			n, sent = unix.SendmsgN(int(fd), b, rights, nil, unix.MSG_NOSIGNAL)
 			return sent != unix.EAGAIN
 		})
-		c.sending += time.Since(began) - sendCost
 		switch {
 		case err != nil:
 			return err
@@ -101,11 +97,19 @@ func (c *Conn) send(message any, descriptor int) error {
 	return nil
 }
 
-// sendCost is how much of the time of sending is taken to be work, not waiting.
-const sendCost = 5 * time.Microsecond
-
-// Sending returns how long the connection's messages have waited for its other end.
-func (c *Conn) Sending() time.Duration { return c.sending }
+// Left waits, and reports true as soon as the other end is closed. Messages that it sent before are
+// left unread.
+func (c *Conn) Left(wait time.Duration) bool {
+	if err := c.f.SetReadDeadline(time.Now().Add(wait)); err != nil {
+		return true
+	}
+	err := c.raw.Read(func(fd uintptr) bool {
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		_, _ = unix.Poll(p, 0)
+		return p[0].Revents != 0
+	})
+	return !errors.Is(err, os.ErrDeadlineExceeded)
+}
 
 // receive returns the next message, which must begin within wait (0 is for ever).
 func (c *Conn) receive(wait time.Duration) ([]byte, error) {
