@@ -5,6 +5,7 @@ package ring
 import (
 	"fmt"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,6 +34,11 @@ func mapShared(f *os.File, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("mapping %s: %w", f.Name(), err)
 	}
 	return memory, nil
+}
+
+// stored returns how many bytes of a file are not holes.
+func stored(info os.FileInfo) uint64 {
+	return 512 * uint64(info.Sys().(*syscall.Stat_t).Blocks)
 }
 
 // fill writes zeros.

@@ -111,16 +111,15 @@ func (c *Conn) Left(wait time.Duration) bool {
 	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// receive returns the next message, which must begin within wait (0 is for ever).
-func (c *Conn) receive(wait time.Duration) ([]byte, error) {
-	var until time.Time
-	if wait > 0 {
-		until = time.Now().Add(wait)
-	}
+// receive returns the next message, which must be complete at a time; the zero time is for ever.
+func (c *Conn) receive(until time.Time) ([]byte, error) {
 	patient := false
 	return c.lines.next(func(p []byte, begun bool) (int, error) {
 		if begun && !patient {
-			patient, until = true, time.Now().Add(Patience)
+			patient = true
+			if end := time.Now().Add(Patience); until.IsZero() || end.Before(until) {
+				until = end
+			}
 		}
 		if err := c.f.SetReadDeadline(until); err != nil {
 			return 0, err
