@@ -128,7 +128,7 @@ func startWorkers(dir string) (workers []*worker, flooder *target, err error) {
 		path := none
 		if w.kind != "no markers" {
 			path = filepath.Join(dir, fmt.Sprintf("jobs%d", len(workers)))
-			if _, err := link.FileWith(plain, path, link.Options{Optimize: w.kind != "generic"}); err != nil {
+			if _, err := link.File(plain, path, link.Options{Optimize: w.kind != "generic"}); err != nil {
 				return workers, flooder, err
 			}
 		}

@@ -85,7 +85,7 @@ func sizes(c config) ([]result, error) {
 // the optimized one do.
 func (s *sized) measure(plain string, o link.Options, sites []link.SiteReport) (err error) {
 	path := plain + "-" + s.kind
-	if s.report, err = link.FileWith(plain, path, o); err != nil {
+	if s.report, err = link.File(plain, path, o); err != nil {
 		return err
 	}
 	f, err := elf.Open(path)

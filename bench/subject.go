@@ -72,7 +72,7 @@ func startSubjects(dir string) (s *subjects, err error) {
 	}
 	for kind, o := range map[string]link.Options{"generic": {}, "optimized": {Optimize: true}} {
 		path := filepath.Join(dir, "loops-"+kind)
-		report, err := link.FileWith(plain, path, o)
+		report, err := link.File(plain, path, o)
 		if err != nil {
 			return nil, fmt.Errorf("linking loops: %w", err)
 		}

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -66,4 +67,14 @@ func (e *Event) Value(name string) (Value, bool) {
 		return e.Values[i], true
 	}
 	return Value{}, false
+}
+
+// Clone returns a copy of the event that shares no values or texts with it, but the Point.
+func (e *Event) Clone() *Event {
+	c := *e
+	c.Values = slices.Clone(e.Values)
+	for i := range c.Values {
+		c.Values[i].text = slices.Clone(c.Values[i].text)
+	}
+	return &c
 }

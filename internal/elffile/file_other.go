@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// openRegular opens a regular file.
-func openRegular(path string) (*os.File, error) {
+// OpenRegular opens a regular file.
+func OpenRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err

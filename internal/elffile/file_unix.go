@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// openRegular opens a regular file. Opening a FIFO does not wait for a writer.
-func openRegular(path string) (*os.File, error) {
+// OpenRegular opens a regular file. Opening a FIFO does not wait for a writer.
+func OpenRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil, err

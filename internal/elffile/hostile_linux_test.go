@@ -195,7 +195,12 @@ func TestSparse(t *testing.T) {
 	if im.hasSum(0) {
 		t.Error("its checksum was computed")
 	}
-	if _, _, err := ReadFile(path, 16<<30); !errors.As(err, &limit) {
+	f, err := OpenRegular(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, _, err := ReadAll(f, 16<<30); !errors.As(err, &limit) {
 		t.Errorf("all of it: %v", err)
 	}
 }

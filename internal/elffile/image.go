@@ -57,7 +57,7 @@ type Image struct {
 
 // Open opens the regular file at path.
 func Open(path string) (*Image, error) {
-	f, err := openRegular(path)
+	f, err := OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -80,14 +80,9 @@ func FromFile(f *os.File, path string) (*Image, error) {
 	return open(&Image{r: f, file: f, path: path, size: uint64(max(info.Size(), 0)), budget: budgetOf(info.Size(), held(info))})
 }
 
-// ReadFile reads a whole regular file. It returns a LimitError if the file has more than most
-// bytes, or many more than it stores on disk.
-func ReadFile(path string, most uint64) ([]byte, os.FileInfo, error) {
-	f, err := openRegular(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
+// ReadAll reads a whole file. It returns a LimitError if the file has more than most bytes, or many
+// more than it stores on disk.
+func ReadAll(f *os.File, most uint64) ([]byte, os.FileInfo, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, nil, err

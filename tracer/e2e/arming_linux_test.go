@@ -65,11 +65,11 @@ func (m *armingModel) String() string {
 func TestArmingModel(t *testing.T) {
 	peer.Root(t)
 	path := t.TempDir() + "/arming"
-	if _, err := link.File(gobuild.Build(t, gobuild.Config{}, "testdata/arming"), path); err != nil {
+	if _, err := link.File(gobuild.Build(t, gobuild.Config{}, "testdata/arming"), path, link.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	p := talk.Start(t, exec.Command(path))
-	target := tracer.Target{PID: p.PID()}
+	target := tracer.PIDs(p.PID())
 	p.Ask("mark") // it is running
 	markers, err := tracer.Find(context.Background(), target)
 	if err != nil {

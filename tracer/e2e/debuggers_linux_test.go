@@ -36,7 +36,7 @@ type debugged struct {
 func startDebugged(t *testing.T) *debugged {
 	t.Helper()
 	d := &debugged{path: gobuild.Build(t, gobuild.Config{}, "testdata/debugged")}
-	report, err := link.FileWith(d.path, "", link.Options{Optimize: true})
+	report, err := link.File(d.path, "", link.Options{Optimize: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func TestIntrospect(t *testing.T) {
 				symbols = readSymbols(t, path)
 			}
 			checkProgram(t, path, symbols, false)
-			if _, err := link.File(path, ""); err != nil {
+			if _, err := link.File(path, "", link.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			checkProgram(t, path, symbols, true)
@@ -221,7 +221,7 @@ func lineOf(t *testing.T, text string) string {
 func TestStripAfterLink(t *testing.T) {
 	strip := peer.Need(t, "strip")[0]
 	path := gobuild.Build(t, gobuild.Config{PIE: true}, pointsDir)
-	if _, err := link.File(path, ""); err != nil {
+	if _, err := link.File(path, "", link.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(strip, path).CombinedOutput(); err != nil {
@@ -243,7 +243,7 @@ func TestRemovedExecutable(t *testing.T) {
 func TestKernelHalf(t *testing.T) {
 	peer.Root(t)
 	path := gobuild.Build(t, gobuild.Config{}, pointsDir)
-	if _, err := link.File(path, ""); err != nil {
+	if _, err := link.File(path, "", link.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	p := startPoints(t, path)

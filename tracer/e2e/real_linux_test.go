@@ -37,7 +37,7 @@ func TestRealProgramsOptimized(t *testing.T) {
 			m := instrument(t, p.module, p.packages...)
 			generic, optimized := filepath.Join(m.dir, "generic.test"), filepath.Join(m.dir, "optimized.test")
 			m.goCommand(t, "test", "-vet=off", "-c", "-o", generic, "./"+p.packages[0])
-			report, err := link.FileWith(generic, optimized, link.Options{Optimize: true})
+			report, err := link.File(generic, optimized, link.Options{Optimize: true})
 			if err != nil {
 				t.Fatal(err)
 			}

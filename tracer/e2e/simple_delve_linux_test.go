@@ -56,10 +56,10 @@ func TestSimpleGoValuesAgreeWithDelve(t *testing.T) {
 func (o *oracle) compareGo(t *testing.T, c gobuild.Config) {
 	t.Helper()
 	path := gobuild.Build(t, c, "testdata/simplegovalues")
-	if _, err := link.File(path, ""); err != nil {
+	if _, err := link.File(path, "", link.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	markers, err := tracer.Find(context.Background(), tracer.Target{Path: path})
+	markers, err := tracer.Find(context.Background(), tracer.Path(path))
 	if err != nil {
 		t.Fatal(err)
 	}

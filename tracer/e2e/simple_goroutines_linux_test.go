@@ -17,7 +17,7 @@ func TestSimpleGoroutines(t *testing.T) {
 	peer.Root(t)
 	for _, version := range gobuild.Versions {
 		path := gobuild.Build(t, gobuild.Config{Go: version}, "testdata/simplegoroutines")
-		if _, err := link.File(path, ""); err != nil {
+		if _, err := link.File(path, "", link.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		checkGoroutines(t, path)
@@ -33,7 +33,7 @@ func checkGoroutines(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := tracer.Target{PID: command.PID()}
+	target := tracer.PIDs(command.PID())
 	markers, err := tracer.Find(ctx, target)
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func TestSimpleGoValues(t *testing.T) {
 		for _, c := range []gobuild.Config{{Go: version}, {Go: version, PIE: true}, {Go: version, Flags: []string{"-gcflags=all=-N -l"}}} {
 			t.Run(c.String(), func(t *testing.T) {
 				path := gobuild.Build(t, c, "testdata/simplegovalues")
-				if _, err := link.File(path, ""); err != nil {
+				if _, err := link.File(path, "", link.Options{}); err != nil {
 					t.Fatal(err)
 				}
 				hits := (&oracle{}).trace(t, program{path, path})

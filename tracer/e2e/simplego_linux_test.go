@@ -54,7 +54,7 @@ func TestSimpleGoIsExact(t *testing.T) {
 			want := simplePasses(t, gobuild.Build(t, gobuild.Config{Go: c.Go, Flags: []string{gobuild.Overlays(t, t.TempDir(), counting)}}, dir))
 
 			path := gobuild.Build(t, c, dir)
-			report, err := link.File(path, "")
+			report, err := link.File(path, "", link.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

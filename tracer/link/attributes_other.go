@@ -4,5 +4,5 @@ package link
 
 import "os"
 
-// keepAttributes does nothing: only the mode is kept here.
-func keepAttributes(*os.File, string, os.FileInfo) ([]string, bool) { return nil, true }
+// keepAttributes keeps nothing: only the mode is kept here, without privileges.
+func keepAttributes(_, _ *os.File, _ os.FileInfo) (lost []string, privileged bool) { return nil, false }

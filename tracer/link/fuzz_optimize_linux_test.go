@@ -26,7 +26,7 @@ func FuzzOptimize(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	relinked, _, err := LinkWith(plain, Options{Optimize: true}) // with the sections of an earlier link
+	relinked, _, err := Link(plain, Options{Optimize: true}) // with the sections of an earlier link
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -65,12 +65,12 @@ func FuzzOptimize(f *testing.F) {
 				copy(d[at:], changes[4:4+1<<(changes[3]%4)])
 			}
 		}
-		want, _, err := LinkWith(d, Options{})
-		optimized, _, err2 := LinkWith(d, Options{Optimize: true})
+		want, _, err := Link(d, Options{})
+		optimized, _, err2 := Link(d, Options{Optimize: true})
 		if err != nil || err2 != nil {
 			return
 		}
-		got, _, err := LinkWith(optimized, Options{})
+		got, _, err := Link(optimized, Options{})
 		if err != nil {
 			t.Fatalf("its own output is refused: %v", err)
 		}
@@ -85,7 +85,7 @@ func readAndLink(path string, o Options) ([]byte, *Report, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return LinkWith(data, o)
+	return Link(data, o)
 }
 
 // undoEdits puts back what the schema says was there, and clears where the site table is.

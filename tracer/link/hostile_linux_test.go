@@ -16,7 +16,7 @@ import (
 // linkedBinary returns a linked program, and where in the file its parts that matter begin.
 func linkedBinary(t testing.TB) (data []byte, regions [][2]int) {
 	path := gobuild.Build(t, gobuild.Config{PIE: true, Strip: true}, "testdata/allkinds")
-	if _, err := link.File(path, ""); err != nil {
+	if _, err := link.File(path, "", link.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
@@ -60,7 +60,7 @@ func TestLinkTruncated(t *testing.T) {
 		t.Fatal("no schema")
 	}
 	check := func(n int) {
-		if _, _, err := link.Link(data[:n:n]); err == nil {
+		if _, _, err := link.Link(data[:n:n], link.Options{}); err == nil {
 			t.Errorf("linked a file of %d bytes cut to %d", len(data), n)
 		}
 	}
@@ -89,12 +89,12 @@ func FuzzLink(f *testing.F) {
 			at := r[0] + int(binary.LittleEndian.Uint16(changes[1:]))%r[1]
 			copy(d[at:], changes[4:4+1<<(changes[3]%4)])
 		}
-		linked, _, err := link.Link(d)
+		linked, _, err := link.Link(d, link.Options{})
 		if err != nil {
 			return
 		}
 		// What link accepts it accepts again, and leaves as it is.
-		again, _, err := link.Link(linked)
+		again, _, err := link.Link(linked, link.Options{})
 		if err != nil {
 			t.Fatalf("its own output is refused: %v", err)
 		}

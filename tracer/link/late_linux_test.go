@@ -15,7 +15,7 @@ func TestMadeLate(t *testing.T) {
 	const want = "2 markers are made while the program runs, where no tracer sees them (main.go:15, main.go:22); waymark vet says why"
 	for _, c := range []gobuild.Config{{}, {PIE: true, Strip: true}, {Go: gobuild.Versions[0]}} {
 		t.Run(c.String(), func(t *testing.T) {
-			report, err := link.File(gobuild.Build(t, c, "testdata/late"), "")
+			report, err := link.File(gobuild.Build(t, c, "testdata/late"), "", link.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -24,7 +24,7 @@ func TestMadeLate(t *testing.T) {
 			}
 		})
 	}
-	report, err := link.File(gobuild.Build(t, gobuild.Config{}, "testdata/tricky"), "")
+	report, err := link.File(gobuild.Build(t, gobuild.Config{}, "testdata/tricky"), "", link.Options{})
 	if err != nil || slices.ContainsFunc(report.Warnings, func(s string) bool { return strings.Contains(s, "made while") }) {
 		t.Errorf("a program whose markers are all laid out: %v, %v", err, report)
 	}
@@ -33,7 +33,7 @@ func TestMadeLate(t *testing.T) {
 // Without the optimizer no site is one that link can prove: told once, not for every marker.
 func TestUnoptimized(t *testing.T) {
 	needLinux(t)
-	report, err := link.File(gobuild.Build(t, gobuild.Config{Flags: []string{"-gcflags=-N"}}, "testdata/late"), "")
+	report, err := link.File(gobuild.Build(t, gobuild.Config{Flags: []string{"-gcflags=-N"}}, "testdata/late"), "", link.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

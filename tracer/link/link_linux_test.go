@@ -76,7 +76,7 @@ func TestLinkMatrix(t *testing.T) {
 			if err := os.Chmod(path, 0o751); err != nil {
 				t.Fatal(err)
 			}
-			report, err := link.File(path, "")
+			report, err := link.File(path, "", link.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestLinkMatrix(t *testing.T) {
 			if out, err := exec.Command(path, "-n", "3").CombinedOutput(); err != nil || string(out) != "ready\nmarked 3\n" {
 				t.Errorf("running it: %v, output %q", err, out)
 			}
-			again, err := link.File(path, "")
+			again, err := link.File(path, "", link.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +191,7 @@ func TestLinkTypes(t *testing.T) {
 	}
 	for _, c := range configs {
 		t.Run(c.String(), func(t *testing.T) {
-			r, err := link.File(gobuild.Build(t, c, "testdata/tricky"), "")
+			r, err := link.File(gobuild.Build(t, c, "testdata/tricky"), "", link.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,7 +225,7 @@ func TestLinkLongFunction(t *testing.T) {
 	}
 	b.WriteString("\tlong.Mark(n)\n}\n")
 	overlay := gobuild.Overlay(t, dir, "testdata/nomarkers/main.go", b.String())
-	r, err := link.File(gobuild.Build(t, gobuild.Config{Flags: []string{overlay}}, "testdata/nomarkers"), "")
+	r, err := link.File(gobuild.Build(t, gobuild.Config{Flags: []string{overlay}}, "testdata/nomarkers"), "", link.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestLinkKeepsAttributes(t *testing.T) {
 	if err := os.Symlink(path, alias); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := link.File(alias, ""); err != nil {
+	if _, err := link.File(alias, "", link.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	value := make([]byte, 16)
@@ -268,13 +268,13 @@ func TestLinkReplacesFilesOnly(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := link.File(path, pipe); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := link.File(path, pipe, link.Options{}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a pipe: %v", err)
 	}
 	if info, err := os.Stat(pipe); err != nil || info.Mode().Type() != os.ModeNamedPipe {
 		t.Errorf("the pipe is %v, %v", info, err)
 	}
-	if report, err := link.File(path, os.DevNull); err != nil || len(report.Markers) == 0 {
+	if report, err := link.File(path, os.DevNull, link.Options{}); err != nil || len(report.Markers) == 0 {
 		t.Errorf("%s: %+v, %v", os.DevNull, report, err)
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().Type() != os.ModeDevice|os.ModeCharDevice {
@@ -334,7 +334,7 @@ func TestLinkRefuses(t *testing.T) {
 		{"wrong format", gobuild.Build(t, gobuild.Config{}, "testdata/wrong"), link.ErrMarker, `marker "wrong:verb": format "n %s": %s cannot print field n, which is int; try %d`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := link.File(tt.path, "")
+			_, err := link.File(tt.path, "", link.Options{})
 			if err == nil {
 				t.Fatal("linked")
 			}

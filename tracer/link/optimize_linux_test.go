@@ -17,7 +17,7 @@ func optimize(t *testing.T, c gobuild.Config, dir string) (plain, path string, r
 	t.Helper()
 	plain = gobuild.Build(t, c, "testdata/"+dir)
 	path = filepath.Join(t.TempDir(), dir)
-	report, err := FileWith(plain, path, Options{Optimize: true})
+	report, err := File(plain, path, Options{Optimize: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,15 +94,15 @@ func TestOptimizeIsUndone(t *testing.T) {
 	if !slices.ContainsFunc(first.Sites, func(s SiteReport) bool { return s.Optimized }) {
 		t.Fatal("nothing was optimized")
 	}
-	again, err := FileWith(path, "", Options{Optimize: true})
+	again, err := File(path, "", Options{Optimize: true})
 	if err != nil || !again.Unchanged {
 		t.Errorf("linking again: unchanged %t, %v", again != nil && again.Unchanged, err)
 	}
-	back, err := File(path, "")
+	back, err := File(path, "", Options{})
 	if err != nil || back.Unchanged {
 		t.Fatalf("linking without --optimize: %v", err)
 	}
-	if _, err := File(plain, ""); err != nil {
+	if _, err := File(plain, "", Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(loaded(t, plain), loaded(t, path)) {
@@ -145,7 +145,7 @@ func TestRaceBuildsStayGeneric(t *testing.T) {
 // The sites of a library would be looked for in the file of the program that loads it.
 func TestLibrariesAreNotOptimized(t *testing.T) {
 	path := gobuild.Build(t, gobuild.Config{External: true, Flags: []string{"-buildmode=c-shared"}}, "testdata/storm")
-	if _, err := FileWith(path, "", Options{Optimize: true}); !errors.Is(err, ErrNotExecutable) {
+	if _, err := File(path, "", Options{Optimize: true}); !errors.Is(err, ErrNotExecutable) {
 		t.Errorf("%v", err)
 	}
 }

@@ -35,7 +35,7 @@ func quiet(t *testing.T, path string) (out string, goroutines, rss int) {
 func TestOptimizedIsQuiet(t *testing.T) {
 	plain, optimized, _ := optimize(t, gobuild.Config{}, "quiet")
 	deaf := filepath.Join(t.TempDir(), "deaf")
-	if _, err := FileWith(plain, deaf, Options{Optimize: true, NoWatch: true}); err != nil {
+	if _, err := File(plain, deaf, Options{Optimize: true, NoWatch: true}); err != nil {
 		t.Fatal(err)
 	}
 	median := func(path string) (string, int, int) {
@@ -72,7 +72,7 @@ func TestOptimizedIsQuiet(t *testing.T) {
 func TestDeadlockReport(t *testing.T) {
 	plain, watched, _ := optimize(t, gobuild.Config{}, "quiet")
 	deaf := filepath.Join(t.TempDir(), "deaf")
-	if _, err := FileWith(plain, deaf, Options{Optimize: true, NoWatch: true}); err != nil {
+	if _, err := File(plain, deaf, Options{Optimize: true, NoWatch: true}); err != nil {
 		t.Fatal(err)
 	}
 	for path, reports := range map[string]bool{plain: true, deaf: true, watched: false} {

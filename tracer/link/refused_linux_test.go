@@ -77,7 +77,7 @@ func TestStripAfterwards(t *testing.T) {
 				t.Fatalf("strip: %v\n%s", err, out)
 			}
 			runRefused(t, path, "nothing", works)
-			again, err := FileWith(path, "", Options{Optimize: true})
+			again, err := File(path, "", Options{Optimize: true})
 			if err != nil || len(again.Sites) != len(report.Sites) {
 				t.Errorf("linking again behind strip: %v", err)
 			}

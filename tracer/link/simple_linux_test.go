@@ -38,7 +38,7 @@ func buildSimple(t testing.TB) []byte {
 func TestLinkSimple(t *testing.T) {
 	data := buildSimple(t)
 	o := Options{Built: time.Now()}
-	linked, report, err := LinkWith(data, o)
+	linked, report, err := Link(data, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,16 +54,16 @@ func TestLinkSimple(t *testing.T) {
 	if !bytes.Equal(before, after) {
 		t.Error("link changed what is loaded")
 	}
-	again, _, err := LinkWith(linked, o)
+	again, _, err := Link(linked, o)
 	if err != nil || !bytes.Equal(again, linked) {
 		t.Errorf("linking again: %v, equal: %t", err, bytes.Equal(again, linked))
 	}
 	// What it found holds when the sources have gone on.
-	again, _, err = LinkWith(linked, Options{Built: time.Unix(0, 0)})
+	again, _, err = Link(linked, Options{Built: time.Unix(0, 0)})
 	if err != nil || !bytes.Equal(again, linked) {
 		t.Errorf("linking again with younger sources: %v, equal: %t", err, bytes.Equal(again, linked))
 	}
-	if _, _, err := LinkWith(data, Options{Built: time.Unix(0, 0)}); err == nil || !strings.Contains(err.Error(), "was changed at") {
+	if _, _, err := Link(data, Options{Built: time.Unix(0, 0)}); err == nil || !strings.Contains(err.Error(), "was changed at") {
 		t.Errorf("linking with younger sources: %v", err)
 	}
 }
@@ -73,7 +73,7 @@ func TestLinkSimpleHostile(t *testing.T) {
 	data := buildSimple(t)
 	o := Options{Built: time.Now()}
 	for n := 0; n < len(data); n += len(data)/40 + 1 {
-		if _, _, err := LinkWith(data[:n], o); err == nil {
+		if _, _, err := Link(data[:n], o); err == nil {
 			t.Errorf("linked the first %d of %d bytes", n, len(data))
 		}
 	}
@@ -103,11 +103,11 @@ func FuzzLinkSimple(f *testing.F) {
 		s := sections[int(section)%len(sections)]
 		begin := s.Offset + uint64(at)%s.FileSize
 		copy(bad[begin:s.Offset+s.FileSize], patch)
-		linked, _, err := LinkWith(bad, Options{Built: time.Now()})
+		linked, _, err := Link(bad, Options{Built: time.Now()})
 		if err != nil {
 			return
 		}
-		if _, _, err := LinkWith(linked, Options{Built: time.Now()}); err != nil {
+		if _, _, err := Link(linked, Options{Built: time.Now()}); err != nil {
 			t.Errorf("linking again: %v", err)
 		}
 	})

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 // converter is a position in the packet of a stream.
@@ -23,12 +23,12 @@ const (
 
 // writeRun records a run of events by copying their values into packets. Events without texts are
 // copied many at a time. The lengths of events were checked when the run was made.
-func (c *PackedChannel) writeRun(s *packedStream, run *tracer.Run) (err error) {
+func (c *PackedChannel) writeRun(s *packedStream, run *ring.Run) (err error) {
 	var to converter
 	for i := 0; i < len(run.Heads) && err == nil; {
 		number := int(run.Heads[i].Event)
 		var p *plan
-		if p, err = c.planOf(s, number, run.Markers[number]); err != nil {
+		if p, err = c.planOf(s, number, run.Events[number]); err != nil {
 			break
 		}
 		if p.whole == nil {
@@ -47,7 +47,7 @@ func (c *PackedChannel) writeRun(s *packedStream, run *tracer.Run) (err error) {
 
 // copyWhole copies consecutive events of a plan without texts, from event i of the run on, as long
 // as there is room. It returns their number. There must be room for the first.
-func (t *converter) copyWhole(p *plan, run *tracer.Run, i int) int {
+func (t *converter) copyWhole(p *plan, run *ring.Run, i int) int {
 	heads, room, header, last := run.Heads[i:], t.room[t.next:], p.whole.Header(0), t.last
 	size := ctf.Aligned(beforeArgs + p.prefix)
 	n, event := 0, heads[0].Event
@@ -78,7 +78,7 @@ func (t *converter) copyWhole(p *plan, run *tracer.Run, i int) int {
 }
 
 // writeTexts records event i of a run. The event's plan has texts or missing values.
-func (c *PackedChannel) writeTexts(to *converter, s *packedStream, p *plan, run *tracer.Run, i int) error {
+func (c *PackedChannel) writeTexts(to *converter, s *packedStream, p *plan, run *ring.Run, i int) error {
 	h := &run.Heads[i]
 	args, time := run.Args(h), uint64(h.Monotonic)
 	n := run.Events[h.Event].Size
@@ -119,9 +119,9 @@ func (t *converter) open(s *packedStream, time uint64, size int) error {
 func (t *converter) commit(s *packedStream) { s.Commit(t.end, t.events, t.first, t.last) }
 
 // planOf returns the plan of an event of a stream. The caller holds mu.
-func (c *PackedChannel) planOf(s *packedStream, number int, m *tracer.Marker) (*plan, error) {
+func (c *PackedChannel) planOf(s *packedStream, number int, m *ring.Event) (*plan, error) {
 	if number < len(s.plans) {
-		if p := s.plans[number]; p != nil && p.marker == m {
+		if p := s.plans[number]; p != nil && p.event == m {
 			return p, nil
 		}
 	}

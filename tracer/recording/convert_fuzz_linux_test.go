@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/shm/recorder"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
+	"github.com/waymark-trace/waymark/tracer/client"
 	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
@@ -52,30 +52,31 @@ func FuzzConvert(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		runs, runsErr := convert(t, path, func(w *recording.Writer, events *tracer.Tracer) error {
+		runs, runsErr := convert(t, path, func(w *recording.Writer, events *client.Ring) error {
 			c, err := w.PackedChannel("agent")
 			if err != nil {
 				return err
 			}
 			var wrong error
-			return errors.Join(events.Batches(context.Background(), func(b *tracer.Batch) {
+			return errors.Join(events.Rings().Batches(context.Background(), func(b *ring.Batch) {
 				if wrong == nil {
 					_, wrong = c.Write(b)
 				}
 			}), wrong)
 		})
-		single, singleErr := convert(t, path, func(w *recording.Writer, events *tracer.Tracer) error {
+		single, singleErr := convert(t, path, func(w *recording.Writer, events *client.Ring) error {
 			c, err := w.Channel("agent", "buffer_full")
 			if err != nil {
 				return err
 			}
 			for {
-				e, err := events.Next(context.Background())
+				var e event.Event
+				err := events.Read(context.Background(), &e)
 				if errors.Is(err, io.EOF) {
 					return nil
 				}
 				if err == nil {
-					err = c.Write(e)
+					err = c.Write(&e)
 				}
 				if err != nil {
 					return err
@@ -101,9 +102,9 @@ func FuzzConvert(f *testing.F) {
 
 // convert records a file of rings and reads the trace, by CPU. Times are left out: the clock is
 // read while rings are.
-func convert(t *testing.T, ring string, fill func(*recording.Writer, *tracer.Tracer) error) (map[int][]event.Event, error) {
+func convert(t *testing.T, ring string, fill func(*recording.Writer, *client.Ring) error) (map[int][]event.Event, error) {
 	t.Helper()
-	events, _, err := tracer.OpenRing(ring)
+	events, _, err := client.OpenRing(ring)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/shm/recorder"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/tracepoint"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
@@ -87,29 +88,30 @@ func recordRandom(t *testing.T, empty bool) (packed, plain string) {
 		markAny(r, empty)
 	}
 	packed, plain = filepath.Join(dir, "packed"), filepath.Join(dir, "plain")
-	writeTrace(t, s.Path(), packed, func(w *recording.Writer, events *tracer.Tracer) error {
+	writeTrace(t, s.Path(), packed, func(w *recording.Writer, events *client.Ring) error {
 		c, err := w.PackedChannel("agent")
 		if err != nil {
 			return err
 		}
 		var wrong error
-		return errors.Join(events.Batches(context.Background(), func(b *tracer.Batch) {
+		return errors.Join(events.Rings().Batches(context.Background(), func(b *ring.Batch) {
 			_, err := c.Write(b)
 			wrong = errors.Join(wrong, err)
 		}), wrong)
 	})
-	writeTrace(t, s.Path(), plain, func(w *recording.Writer, events *tracer.Tracer) error {
+	writeTrace(t, s.Path(), plain, func(w *recording.Writer, events *client.Ring) error {
 		c, err := w.Channel("agent", "buffer_full")
 		if err != nil {
 			return err
 		}
 		for {
-			e, err := events.Next(context.Background())
+			var e event.Event
+			err := events.Read(context.Background(), &e)
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			if err == nil {
-				err = c.Write(e)
+				err = c.Write(&e)
 			}
 			if err != nil {
 				return err
@@ -119,9 +121,9 @@ func recordRandom(t *testing.T, empty bool) (packed, plain string) {
 	return packed, plain
 }
 
-func writeTrace(t *testing.T, ring, dir string, fill func(*recording.Writer, *tracer.Tracer) error) {
+func writeTrace(t *testing.T, ring, dir string, fill func(*recording.Writer, *client.Ring) error) {
 	t.Helper()
-	events, _, err := tracer.OpenRing(ring)
+	events, _, err := client.OpenRing(ring)
 	if err != nil {
 		t.Fatal(err)
 	}

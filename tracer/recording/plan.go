@@ -7,14 +7,14 @@ import (
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 // plan is how the packed events of a marker are written: the values before the first text, or
 // reason why there is no value, are copied at once, as they lie, and what follows one by one, as
 // texts have no fixed size.
 type plan struct {
-	marker *tracer.Marker
+	event  *ring.Event
 	prefix int             // bytes that are copied at once
 	align  []int           // of each field before the first text: where its type finds it, in bytes
 	rest   []place         // of the fields from there on
@@ -42,11 +42,11 @@ type text struct {
 }
 
 // plan returns the plan of a marker. The caller holds mu.
-func (c *PackedChannel) plan(m *tracer.Marker) (*plan, error) {
+func (c *PackedChannel) plan(m *ring.Event) (*plan, error) {
 	if p := c.plans[m]; p != nil {
 		return p, nil
 	}
-	p := &plan{marker: m}
+	p := &plan{event: m}
 	for i := range m.Fields {
 		f := &m.Fields[i]
 		offset, size := f.Offset, f.Size
@@ -109,7 +109,7 @@ func (p *plan) measure(args, behind []byte) (size int, err error) {
 		}
 		var t text
 		if t, behind, err = f.text(args, behind); err != nil {
-			return 0, fmt.Errorf("marker %s: %w", p.marker.FullName(), err)
+			return 0, fmt.Errorf("marker %s: %w", p.event.FullName(), err)
 		}
 		p.texts, p.key = append(p.texts, t), append(p.key, byte(t.matter))
 		size += len(t.kept) + t.extra(f.kind)
@@ -193,7 +193,7 @@ func (c *PackedChannel) newKind(p *plan) (*ctf.EventClass, error) {
 		return nil, errKinds
 	}
 	c.events++
-	fields := p.marker.Fields
+	fields := p.event.Fields
 	forms, texts := make([]form, len(fields)), p.texts
 	for i := range fields {
 		forms[i] = form{fields[i].Kind, plain}
@@ -215,11 +215,11 @@ func (c *PackedChannel) newKind(p *plan) (*ctf.EventClass, error) {
 		}
 		payload.Fields = append(payload.Fields, types...)
 	}
-	class, err := c.trace.EventClass(c.class, p.marker.FullName(), payload)
+	class, err := c.trace.EventClass(c.class, p.event.FullName(), payload)
 	if err != nil {
 		return nil, err
 	}
-	return class, describe(c.trace, class, &p.marker.Point, forms)
+	return class, describe(c.trace, class, &p.event.Point, forms)
 }
 
 // placed returns a number's type for one of so many bytes at such an alignment, as this machine has

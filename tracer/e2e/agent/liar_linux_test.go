@@ -192,7 +192,7 @@ func TestLiar(t *testing.T) {
 
 // look does what the command does, and returns the first error.
 func look(pid int, patience time.Duration) error {
-	target := tracer.Target{PID: pid, Engine: tracer.EngineAgent}
+	target := tracer.PIDs(pid).By(tracer.EngineAgent)
 	markers, err := tracer.Find(context.Background(), target)
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func look(pid int, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for err == nil {
-		_, err = tr.Next(ctx)
+		err = tr.Read(ctx, &event.Event{})
 	}
 	if ctx.Err() != nil {
 		return tr.Stop()
