@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/shm/ring"
@@ -105,35 +106,66 @@ type leftRing struct {
 	process rundir.Process
 }
 
-// allSessions asks every agent, and looks what others have left.
+// Limits of asking all agents: how long they may take together, so that agents that hang, which any user can
+// start, do not add up, and how many of a user's are asked at a time.
+const (
+	askTime = 5 * time.Second
+	askers  = 16
+)
+
+// allSessions asks every agent, all at once, and collects the rings that others have left.
 func allSessions() (all []Session, err error) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
 	var errs []error
+	end := time.Now().Add(askTime)
 	for _, d := range rundir.All() {
+		defer d.Close()
 		processes, err := d.Processes()
 		errs = append(errs, err)
+		slots := make(chan struct{}, askers)
 		for _, p := range processes {
-			if some, err := sessionsOf(d, p); err == nil {
-				all = append(all, some...)
-			} else if !errors.Is(err, model.ErrNoAgent) && !errors.Is(err, model.ErrNoProcess) {
-				errs = append(errs, err)
-			}
+			wg.Go(func() {
+				slots <- struct{}{}
+				some, err := sessionsOf(d, p, end)
+				<-slots
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					all = append(all, some...)
+				} else if !errors.Is(err, model.ErrNoAgent) && !errors.Is(err, model.ErrNoProcess) {
+					errs = append(errs, err)
+				}
+			})
 		}
-		d.Close()
 	}
-	slices.SortStableFunc(all, func(a, b Session) int {
-		return cmp.Or(cmp.Compare(a.PID, b.PID), strings.Compare(a.Name, b.Name))
+	wg.Wait()
+	slices.SortFunc(all, func(a, b Session) int {
+		return cmp.Or(cmp.Compare(a.PID, b.PID), strings.Compare(a.Name, b.Name), strings.Compare(a.File, b.File))
+	})
+	all = slices.CompactFunc(all, func(a, b Session) bool { // of a process in two directories
+		return a.Alive && b.Alive && a.PID == b.PID && a.Name == b.Name
 	})
 	return all, errors.Join(errs...)
 }
 
-func sessionsOf(d *rundir.Dir, p rundir.Process) ([]Session, error) {
+// sessionsOf returns the recordings of a process that has a directory in d. It ignores a directory that
+// d's owner has named after another user's process, or after one that there never was, as if it recorded.
+func sessionsOf(d *rundir.Dir, p rundir.Process, end time.Time) ([]Session, error) {
 	rings, dead, err := d.Rings(p)
 	if err != nil {
 		return nil, nil // a socket alone: nothing is recorded
 	}
 	defer func() { rings.Close() }()
+	owner, err := rundir.OwnerOf(p.PID)
+	if alive := err == nil && owner.Process == p; alive && owner.UID != d.UID() || err == nil && !alive && !dead {
+		return nil, nil
+	}
 	for until := time.Now().Add(dyingTime); !dead; time.Sleep(dyingTime / 50) {
-		all, asked := askSessions(p.PID)
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("process %d: not asked within %v: other agents of its user took longer", p.PID, askTime)
+		}
+		all, asked := askSessions(p.PID, end)
 		if !isEnd(asked) || time.Now().After(until) {
 			return all, asked
 		}
@@ -173,13 +205,13 @@ func isEnd(err error) bool {
 }
 
 // askSessions asks the agent of a process.
-func askSessions(pid int) ([]Session, error) {
-	c, err := dial(pid)
+func askSessions(pid int, end time.Time) ([]Session, error) {
+	c, err := agentconn.DialUntil(pid, end)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	return c.sessions()
+	return (&conn{c}).sessions()
 }
 
 // open opens the directory that a ring was left in.

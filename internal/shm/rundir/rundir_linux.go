@@ -15,7 +15,11 @@ import (
 type Dir struct {
 	f    *os.File
 	path string // as people know it
+	uid  int
 }
+
+// UID returns the user that the directory belongs to.
+func (d *Dir) UID() int { return d.uid }
 
 // candidates are where the directory of a user may be, the best first. xdg is that user's
 // $XDG_RUNTIME_DIR, and temp the directory for temporary files, "" when they are not known.
@@ -79,7 +83,7 @@ func open(by, path string, uid int) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run-time directory %s: %w", path, err)
 	}
-	d := &Dir{os.NewFile(uintptr(fd), path), path}
+	d := &Dir{os.NewFile(uintptr(fd), path), path, uid}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		d.Close()

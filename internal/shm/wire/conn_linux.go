@@ -23,6 +23,19 @@ type Conn struct {
 	lines lines
 	take  bool // descriptors that come are taken: by clients
 	fds   []int
+	end   time.Time // of every wait; zero for none
+}
+
+// Deadline sets the time at which every wait for the other end fails. It is to be called before the
+// connection is used.
+func (c *Conn) Deadline(end time.Time) { c.end = end }
+
+// earlier returns the earlier of a time and the connection's deadline; a zero time is never.
+func (c *Conn) earlier(t time.Time) time.Time {
+	if t.IsZero() || !c.end.IsZero() && c.end.Before(t) {
+		return c.end
+	}
+	return t
 }
 
 // newConn makes a connection of a socket, which it owns from then on.
@@ -69,7 +82,7 @@ func (c *Conn) send(message any, descriptor int) error {
 	if err != nil {
 		return err
 	}
-	if err := c.f.SetWriteDeadline(time.Now().Add(Patience)); err != nil {
+	if err := c.f.SetWriteDeadline(c.earlier(time.Now().Add(Patience))); err != nil {
 		return err
 	}
 	var rights []byte
@@ -113,7 +126,7 @@ func (c *Conn) Left(wait time.Duration) bool {
 
 // receive returns the next message, which must be complete at a time; the zero time is for ever.
 func (c *Conn) receive(until time.Time) ([]byte, error) {
-	patient := false
+	until, patient := c.earlier(until), false
 	return c.lines.next(func(p []byte, begun bool) (int, error) {
 		if begun && !patient {
 			patient = true
