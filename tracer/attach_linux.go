@@ -276,7 +276,7 @@ func (p *probe) variable(name string) (event.Kind, bpf.Part, error) {
 		k, part := p.operandPart(event.Invalid, Argument{Operand: at})
 		return k, part, nil
 	}
-	if n := model.ArgNumber(name); n > 0 && p.record != nil && n <= len(p.record.Fields) {
+	if n := event.ArgNumber(name); n > 0 && p.record != nil && n <= len(p.record.Fields) {
 		return p.part(n - 1)
 	}
 	if name == "gid" {

@@ -45,7 +45,7 @@ func fieldIndex(m *Marker, name string) int {
 	if i := m.Field(name); i >= 0 {
 		return i
 	}
-	if n := model.ArgNumber(name); m.Typed && n > 0 && n <= len(m.Fields) {
+	if n := event.ArgNumber(name); m.Typed && n > 0 && n <= len(m.Fields) {
 		return n - 1
 	}
 	at := model.Positional(m, name)

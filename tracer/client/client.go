@@ -23,16 +23,6 @@ type Error = model.AgentError
 // called from several goroutines.
 type Agent struct{ conn *conn }
 
-// Dial connects to the agent of a process, which is of this process's user unless that is root. The
-// error wraps ErrNoAgent when there is none.
-func Dial(pid int) (*Agent, error) {
-	c, err := dial(pid)
-	if err != nil {
-		return nil, err
-	}
-	return &Agent{c}, nil
-}
-
 // Point is a marker, tracepoint or key of a running program, as its agent tells of it.
 type Point struct {
 	Kind   string // "marker", "tracepoint" or "key"
@@ -48,37 +38,8 @@ type Point struct {
 	Problem string
 }
 
-// Points returns every marker, tracepoint and key of the program, by kind and name.
-func (a *Agent) Points() ([]Point, error) { return a.conn.points() }
-
-// Arm arms markers by name, as declared, all of them or none: their probes in the program run.
-func (a *Agent) Arm(names []string) error { return a.conn.arm(names) }
-
-// Switch enables keys by name, or disables them, all of them or none. Keys count: one that others
-// have enabled twice stays on when it is disabled once.
-func (a *Agent) Switch(names []string, on bool) error { return a.conn.toggle(names, on) }
-
-// Sessions returns the recordings of the program.
-func (a *Agent) Sessions() ([]Session, error) { return a.conn.sessions() }
-
-// Snapshot reads what a recording has kept until now, which goes on. Read of the Ring returns io.EOF
-// after it.
-func (a *Agent) Snapshot(name string) (*Ring, error) { return ringOf(a.conn.snapshot(name)) }
-
-// StopSession ends a recording by name, and forgets what it has kept.
-func (a *Agent) StopSession(name string) error { return a.conn.stopSession(name) }
-
-// Wait returns when the agent has gone: its process ended, or it was stopped. No other method may be
-// called meanwhile but Close, which makes it return.
-func (a *Agent) Wait() { a.conn.wait() }
-
 // Close undoes what was done and ends the connection.
 func (a *Agent) Close() error { return a.conn.Close() }
-
-// StartSession starts a recording that outlives this connection, until it is stopped by its name or
-// the program ends, and then what is in its ring file: see Recover. Of the markers, which the process's
-// agent told of, those that have the patterns' names and appear later are recorded, too.
-func (a *Agent) StartSession(s *SessionOptions) (*Session, error) { return a.conn.startSession(s) }
 
 // SessionOptions are what StartSession records.
 type SessionOptions struct {
@@ -90,10 +51,6 @@ type SessionOptions struct {
 	// MaxString is how many bytes of a string or []byte are kept, 0 for 256, at most 4096.
 	MaxString int
 }
-
-// Sessions returns the recordings of all programs whose agents this process may ask, and the ring files that
-// dead ones left, by process and name. The error is what kept it from looking; some may be returned all the same.
-func Sessions() ([]Session, error) { return allSessions() }
 
 // Session is a recording of one program, or what is left of one in a ring file.
 type Session struct {
@@ -115,9 +72,6 @@ type Session struct {
 
 // Recover reads what a dead program has recorded, up to the last complete event.
 func (s *Session) Recover() (*Ring, error) { return ringOf(openRing(s)) }
-
-// Remove removes the ring file that a dead program has left.
-func (s *Session) Remove() error { return removeSession(s) }
 
 // Ring yields the events that a recording has kept, in the order of time, and implements
 // source.Stopper. Read and Close may be called by different goroutines.

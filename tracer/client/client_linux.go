@@ -19,16 +19,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// conn is a connection to an agent.
-type conn struct{ *agentconn.Conn }
+type conn = agentconn.Conn
 
-func dial(pid int) (*conn, error) {
+// Dial connects to the agent of a process, which is of this process's user unless that is root. The
+// error wraps ErrNoAgent when there is none.
+func Dial(pid int) (*Agent, error) {
 	c, err := agentconn.Dial(pid)
-	return &conn{c}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Agent{c}, nil
 }
 
-func (c *conn) points() (all []Point, err error) {
-	points, err := c.Conn.Points()
+// Points returns every marker, tracepoint and key of the program, by kind and name.
+func (a *Agent) Points() (all []Point, err error) {
+	points, err := a.conn.Points()
 	for _, p := range points {
 		all = append(all, Point{
 			Kind: p.Kind, Name: p.Name, Format: p.Format, Fields: agentconn.Fields(p), Armed: p.Armed, Kernel: p.Kernel,
@@ -38,44 +43,56 @@ func (c *conn) points() (all []Point, err error) {
 	return all, err
 }
 
-func (c *conn) arm(names []string) error {
-	return c.Do(&wire.Request{Do: wire.Arm, Names: names})
+// Arm arms markers by name, as declared, all of them or none: their probes in the program run.
+func (a *Agent) Arm(names []string) error {
+	return a.conn.Do(&wire.Request{Do: wire.Arm, Names: names})
 }
 
-func (c *conn) toggle(names []string, on bool) error {
+// Switch enables keys by name, or disables them, all of them or none. Keys count: one that others
+// have enabled twice stays on when it is disabled once.
+func (a *Agent) Switch(names []string, on bool) error {
 	do := wire.Disable
 	if on {
 		do = wire.Enable
 	}
-	return c.Do(&wire.Request{Do: do, Names: names})
+	return a.conn.Do(&wire.Request{Do: do, Names: names})
 }
 
-func (c *conn) sessions() (all []Session, err error) {
-	err = c.List(wire.Sessions, func(a *wire.Answer) {
-		if a.Session != nil {
-			all = append(all, c.sessionOf(a.Session))
+// Sessions returns the recordings of the program.
+func (a *Agent) Sessions() (all []Session, err error) {
+	err = a.conn.List(wire.Sessions, func(answer *wire.Answer) {
+		if answer.Session != nil {
+			all = append(all, a.sessionOf(answer.Session))
 		}
 	})
 	return all, err
 }
 
-func (c *conn) sessionOf(s *wire.Session) Session {
+func (a *Agent) sessionOf(s *wire.Session) Session {
 	return Session{
-		PID: c.PID, Executable: c.Executable, Name: s.Name, Named: s.Named, Flight: s.Mode == wire.Overwrite, Alive: true,
+		PID: a.conn.PID, Executable: a.conn.Executable, Name: s.Name, Named: s.Named, Flight: s.Mode == wire.Overwrite, Alive: true,
 		Size: s.Size, File: s.File, Began: time.Unix(0, s.Began), Markers: s.Markers,
 		Recorded: s.Recorded, Lost: s.Lost, Filtered: s.Filtered,
 	}
 }
 
-func (c *conn) stopSession(name string) error {
-	return c.Do(&wire.Request{Do: wire.Stop, Name: name})
+// StopSession ends a recording by name, and forgets what it has kept.
+func (a *Agent) StopSession(name string) error {
+	return a.conn.Do(&wire.Request{Do: wire.Stop, Name: name})
 }
 
-func (c *conn) wait() { c.Ended() }
+// Wait returns when the agent has gone: its process ended, or it was stopped. No other method may be
+// called meanwhile but Close, which makes it return.
+func (a *Agent) Wait() { a.conn.Ended() }
 
-func (c *conn) snapshot(name string) (kept, error) { return c.Conn.Snapshot(name) }
+// Snapshot reads what a recording has kept until now, which goes on. Read of the Ring returns io.EOF
+// after it.
+func (a *Agent) Snapshot(name string) (*Ring, error) { return ringOf(a.conn.Snapshot(name)) }
 
-func (c *conn) startSession(o *SessionOptions) (*Session, error) {
+// StartSession starts a recording that outlives this connection, until it is stopped by its name or
+// the program ends, and then what is in its ring file: see Recover. Of the markers, which the process's
+// agent told of, those that have the patterns' names and appear later are recorded, too.
+func (a *Agent) StartSession(o *SessionOptions) (*Session, error) {
 	if err := rundir.CheckSession(o.Name); err != nil {
 		return nil, err
 	}
@@ -86,17 +103,17 @@ func (c *conn) startSession(o *SessionOptions) (*Session, error) {
 	if o.Size == 0 {
 		o.Size = 64 << 20
 	}
-	a, f, err := c.AskFile(&wire.Request{Do: wire.Record, Session: &wire.Session{
+	answer, f, err := a.conn.AskFile(&wire.Request{Do: wire.Record, Session: &wire.Session{
 		Name: o.Name, Patterns: o.Patterns, Mode: mode, Size: o.Size, Where: o.Where, MaxString: cmp.Or(o.MaxString, model.DefaultMaxString),
 	}})
 	if err != nil {
 		return nil, agentconn.Refusal(err)
 	}
 	f.Close()
-	if a.Session == nil {
-		return nil, fmt.Errorf("the agent of process %d does not say what it records", c.PID)
+	if answer.Session == nil {
+		return nil, fmt.Errorf("the agent of process %d does not say what it records", a.conn.PID)
 	}
-	s := c.sessionOf(a.Session)
+	s := a.sessionOf(answer.Session)
 	return &s, nil
 }
 
@@ -113,8 +130,9 @@ const (
 	askers  = 16
 )
 
-// allSessions asks every agent, all at once, and collects the rings that others have left.
-func allSessions() (all []Session, err error) {
+// Sessions returns the recordings of all programs whose agents this process may ask, and the ring files that
+// dead ones left, by process and name. The error is what kept it from looking; some may be returned all the same.
+func Sessions() (all []Session, err error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	var errs []error
@@ -181,7 +199,7 @@ func sessionsOf(d *rundir.Dir, p rundir.Process, end time.Time) ([]Session, erro
 	var all []Session
 	for _, r := range list {
 		s := Session{
-			PID: p.PID, Name: r.Session, Named: !strings.HasPrefix(r.Session, "stream-"), Size: r.Size, Began: r.Modified,
+			PID: p.PID, Name: r.Session, Named: true, Size: r.Size, Began: r.Modified,
 			File: rings.Path() + "/" + r.Session + rundir.RingSuffix, left: &leftRing{d.Path(), p},
 		}
 		if f, err := rings.Open(r.Session+rundir.RingSuffix, unix.O_RDONLY); err == nil {
@@ -210,8 +228,9 @@ func askSessions(pid int, end time.Time) ([]Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.Close()
-	return (&conn{c}).sessions()
+	a := &Agent{c}
+	defer a.Close()
+	return a.Sessions()
 }
 
 // open opens the directory that a ring was left in.
@@ -273,7 +292,8 @@ func openRingFile(path string) (kept, *Session, error) {
 	}, nil
 }
 
-func removeSession(s *Session) error {
+// Remove removes the ring file that a dead program has left.
+func (s *Session) Remove() error {
 	if s.left == nil {
 		return errAlive
 	}

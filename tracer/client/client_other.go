@@ -7,22 +7,23 @@ import "github.com/waymark-trace/waymark/tracer/internal/model"
 // conn is never made here.
 type conn struct{}
 
+func (*conn) Close() error { return nil }
+
 // leftRing is never made here.
 type leftRing struct{}
 
-func dial(int) (*conn, error) { return nil, model.ErrPlatform }
+func Dial(int) (*Agent, error) { return nil, model.ErrPlatform }
 
-func (*conn) points() ([]Point, error)                       { return nil, model.ErrPlatform }
-func (*conn) arm([]string) error                             { return model.ErrPlatform }
-func (*conn) toggle([]string, bool) error                    { return model.ErrPlatform }
-func (*conn) sessions() ([]Session, error)                   { return nil, model.ErrPlatform }
-func (*conn) stopSession(string) error                       { return model.ErrPlatform }
-func (*conn) startSession(*SessionOptions) (*Session, error) { return nil, model.ErrPlatform }
-func (*conn) snapshot(string) (kept, error)                  { return nil, model.ErrPlatform }
-func (*conn) wait()                                          {}
-func (*conn) Close() error                                   { return nil }
+func (*Agent) Points() ([]Point, error)                       { return nil, model.ErrPlatform }
+func (*Agent) Arm([]string) error                             { return model.ErrPlatform }
+func (*Agent) Switch([]string, bool) error                    { return model.ErrPlatform }
+func (*Agent) Sessions() ([]Session, error)                   { return nil, model.ErrPlatform }
+func (*Agent) StopSession(string) error                       { return model.ErrPlatform }
+func (*Agent) StartSession(*SessionOptions) (*Session, error) { return nil, model.ErrPlatform }
+func (*Agent) Snapshot(string) (*Ring, error)                 { return nil, model.ErrPlatform }
+func (*Agent) Wait()                                          {}
 
-func allSessions() ([]Session, error)             { return nil, model.ErrPlatform }
+func Sessions() ([]Session, error)                { return nil, model.ErrPlatform }
 func openRing(*Session) (kept, error)             { return nil, model.ErrPlatform }
 func openRingFile(string) (kept, *Session, error) { return nil, nil, model.ErrPlatform }
-func removeSession(*Session) error                { return model.ErrPlatform }
+func (*Session) Remove() error                    { return model.ErrPlatform }

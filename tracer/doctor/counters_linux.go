@@ -16,7 +16,9 @@ import (
 // counter and changes an instruction within microseconds.
 const lasting = 100 * time.Millisecond
 
-func counterStates(pid int, markers []*model.Marker) ([]Counter, error) {
+// Counters returns the reference counters of a process: those that guard markers which Find
+// returns. It reads the process's memory, which needs what ptrace needs.
+func Counters(pid int, markers []*model.Marker) ([]Counter, error) {
 	p, err := refcount.OpenProcess(pid, false)
 	if err != nil {
 		return nil, model.ProcessError("reading the memory of", pid, procfs.SysPtrace, err)
@@ -96,7 +98,9 @@ func (c *Counter) states(p *refcount.Process) ([]refcount.State, error) {
 	return p.States(f, c.offset, c.sites)
 }
 
-func repairCounter(c *Counter) error {
+// Repair restores the initial value of a leaked counter, if process, counter and
+// instructions are still what they were then: ErrChanged otherwise. It needs what ptrace needs.
+func (c *Counter) Repair() error {
 	op := fmt.Sprintf("repairing the counter of %s in process %d", c.Markers[0], c.PID)
 	if !c.Leaked {
 		return fmt.Errorf("%s: it did not leak", op)

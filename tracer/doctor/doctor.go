@@ -3,7 +3,6 @@
 package doctor
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 
@@ -28,16 +27,6 @@ const (
 )
 
 func (s Status) String() string { return [...]string{"ok", "warn", "fail"}[s] }
-
-// CheckSystem returns what this kernel and the privileges of this process allow. The last checks attach to
-// an instruction of this process, which does not run it, and detach.
-func CheckSystem() []Check { return checkSystem() }
-
-// CheckPID returns what can be done with a process, and its markers, which are those of Find.
-func CheckPID(ctx context.Context, pid int) ([]Check, []*model.Marker) { return checkPID(ctx, pid) }
-
-// CheckFile returns what can be done with a file, and the processes that map it.
-func CheckFile(ctx context.Context, path string) ([]Check, []int) { return checkFile(ctx, path) }
 
 // checks are those that were made so far.
 type checks []Check
@@ -90,13 +79,3 @@ type Counter struct {
 	sites  []uint64
 	file   *model.File
 }
-
-// Counters returns the reference counters of a process: those that guard markers which Find
-// returns. It reads the process's memory, which needs what ptrace needs.
-func Counters(pid int, markers []*model.Marker) ([]Counter, error) {
-	return counterStates(pid, markers)
-}
-
-// Repair restores the initial value of a leaked counter, if process, counter and
-// instructions are still what they were then: ErrChanged otherwise. It needs what ptrace needs.
-func (c *Counter) Repair() error { return repairCounter(c) }

@@ -8,16 +8,16 @@ import (
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
-func counterStates(int, []*model.Marker) ([]Counter, error) { return nil, model.ErrPlatform }
+func Counters(int, []*model.Marker) ([]Counter, error) { return nil, model.ErrPlatform }
 
-func repairCounter(*Counter) error { return model.ErrPlatform }
+func (*Counter) Repair() error { return model.ErrPlatform }
 
-func checkSystem() []Check {
+func CheckSystem() []Check {
 	var c checks
 	c.err("kernel", Fail, model.ErrPlatform)
 	return c
 }
 
-func checkPID(context.Context, int) ([]Check, []*model.Marker) { return checkSystem(), nil }
+func CheckPID(context.Context, int) ([]Check, []*model.Marker) { return CheckSystem(), nil }
 
-func checkFile(context.Context, string) ([]Check, []int) { return checkSystem(), nil }
+func CheckFile(context.Context, string) ([]Check, []int) { return CheckSystem(), nil }

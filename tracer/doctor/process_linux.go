@@ -12,7 +12,8 @@ import (
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
-func checkPID(ctx context.Context, pid int) ([]Check, []*model.Marker) {
+// CheckPID returns what can be done with a process, and its markers, which are those of Find.
+func CheckPID(ctx context.Context, pid int) ([]Check, []*model.Marker) {
 	var c checks
 	if err := model.CheckProcess(pid, nil); err != nil {
 		c.err("process", Fail, err)
@@ -168,7 +169,8 @@ func (c *checks) file(f *model.File, markers []*model.Marker) {
 	}
 }
 
-func checkFile(ctx context.Context, path string) ([]Check, []int) {
+// CheckFile returns what can be done with a file, and the processes that map it.
+func CheckFile(ctx context.Context, path string) ([]Check, []int) {
 	var c checks
 	f, id, err := model.OpenFile(path)
 	if err != nil {

@@ -16,7 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func checkSystem() []Check {
+// CheckSystem returns what this kernel and the privileges of this process allow. The last checks attach to
+// an instruction of this process, which does not run it, and detach.
+func CheckSystem() []Check {
 	var c checks
 	c.kernel()
 	c.capabilities()

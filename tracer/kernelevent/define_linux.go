@@ -19,7 +19,8 @@ type plannedEvent struct {
 	marker *model.Marker
 }
 
-func plan(markers []*model.Marker) ([]Event, error) {
+// Plan returns the events that Define would define, and defines nothing.
+func Plan(markers []*model.Marker) ([]Event, error) {
 	planned, err := planEvents(markers)
 	if err != nil {
 		return nil, err
@@ -118,7 +119,11 @@ func definablePath(f *model.File) (string, error) {
 	return "", fmt.Errorf("%s %w", f.Path, model.ErrChanged)
 }
 
-func define(markers []*model.Marker) ([]Event, error) {
+// Define defines markers as events of tracefs, sdt_PROVIDER:NAME as perf probe
+// would, with every argument that tracefs can express. Sites whose arguments are alike are one event;
+// others are NAME_1, NAME_2 and so on. What is there already is returned and not
+// defined again. When one cannot be defined, none is.
+func Define(markers []*model.Marker) ([]Event, error) {
 	planned, err := planEvents(markers)
 	if err != nil {
 		return nil, err

@@ -58,22 +58,6 @@ type Remark struct {
 // FullName returns the name that perf takes.
 func (e *Event) FullName() string { return e.Group + ":" + e.Name }
 
-// Plan returns the events that Define would define, and defines nothing.
-func Plan(markers []*model.Marker) ([]Event, error) { return plan(markers) }
-
-// Define defines markers as events of tracefs, sdt_PROVIDER:NAME as perf probe
-// would, with every argument that tracefs can express. Sites whose arguments are alike are one event;
-// others are NAME_1, NAME_2 and so on. What is there already is returned and not
-// defined again. When one cannot be defined, none is.
-func Define(markers []*model.Marker) ([]Event, error) { return define(markers) }
-
-// List returns everybody's user-space events of tracefs.
-func List() ([]Event, error) { return list() }
-
-// Delete deletes an event with all its places. It is an ErrBusy while perf, ftrace
-// or anybody has it on, and no error when it is gone already.
-func Delete(group, name string) error { return remove(group, name) }
-
 var (
 	errBits = errors.New("tracefs has no floating-point numbers: it is the bits, in hexadecimal")
 	errText = errors.New("tracefs reads text up to a zero byte, which Go's has none of: it is its address and its length")

@@ -4,10 +4,10 @@ package kernelevent
 
 import "github.com/waymark-trace/waymark/tracer/internal/model"
 
-func plan([]*model.Marker) ([]Event, error) { return nil, model.ErrPlatform }
+func Plan([]*model.Marker) ([]Event, error) { return nil, model.ErrPlatform }
 
-func define([]*model.Marker) ([]Event, error) { return nil, model.ErrPlatform }
+func Define([]*model.Marker) ([]Event, error) { return nil, model.ErrPlatform }
 
-func list() ([]Event, error) { return nil, model.ErrPlatform }
+func List() ([]Event, error) { return nil, model.ErrPlatform }
 
-func remove(string, string) error { return model.ErrPlatform }
+func Delete(string, string) error { return model.ErrPlatform }

@@ -28,7 +28,8 @@ func joinEvents(lines []tracefs.Event) []Event {
 	return all
 }
 
-func list() ([]Event, error) {
+// List returns everybody's user-space events of tracefs.
+func List() ([]Event, error) {
 	fs, err := tracefs.Find()
 	if err != nil {
 		return nil, tracefsError("reading uprobe events", err)
@@ -68,7 +69,9 @@ func markersAt(path string) map[uint64]string {
 	return names
 }
 
-func remove(group, name string) error {
+// Delete deletes an event with all its places. It is an ErrBusy while perf, ftrace
+// or anybody has it on, and no error when it is gone already.
+func Delete(group, name string) error {
 	fs, err := tracefs.Find()
 	if err == nil {
 		err = fs.Delete(group, name)

@@ -41,7 +41,6 @@ type packedStream struct {
 const commSize = 16
 
 func newPackedChannel(trace *ctf.Writer, name string) (*PackedChannel, error) {
-	context := &ctf.Struct{Fields: []ctf.Field{{Name: "goroutine", Type: &ctf.Integer{Size: 64, Align: 64, Signed: true}}}}
 	packet := &ctf.Struct{Fields: []ctf.Field{
 		{Name: "pid", Type: &ctf.Integer{Size: 32, Signed: true}},
 		{Name: "comm", Type: &ctf.Array{Len: commSize, Elem: charType}},
@@ -50,7 +49,7 @@ func newPackedChannel(trace *ctf.Writer, name string) (*PackedChannel, error) {
 		{Name: lostPrefix + source.Undescribed, Type: &ctf.Integer{Size: 64}},
 		{Name: lostPrefix + Kinds, Type: &ctf.Integer{Size: 64}},
 	}}
-	class, err := trace.AlignedStreamClass(context, packet)
+	class, err := trace.AlignedStreamClass(nil, packet)
 	if err != nil {
 		return nil, fmt.Errorf("channel %s: %w", name, err)
 	}

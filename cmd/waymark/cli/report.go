@@ -235,7 +235,7 @@ func chooseEvents(points []*event.Point, patterns []string, where string) (*even
 
 // kindOfName returns the kind of the value with a name in the events of a point.
 func kindOfName(p *event.Point, name string) (event.Kind, bool) {
-	if i := source.Field(p, name); i >= 0 {
+	if i := p.Lookup(name); i >= 0 {
 		return p.Fields[i].Kind, true
 	}
 	v, _ := source.Builtin(&event.Event{}, name)
@@ -252,7 +252,7 @@ func (c *eventChoice) holds(e *recording.Event) (ok, selected bool) {
 }
 
 func valueOfName(e *recording.Event, name string) (filter.Value, bool) {
-	if i := source.Field(e.Point, name); i >= 0 {
+	if i := e.Point.Lookup(name); i >= 0 {
 		v := &e.Values[i]
 		return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Err() == nil && e.Nested[i] == nil
 	}

@@ -125,23 +125,13 @@ func (m *Marker) operand(name string) int {
 
 // Positional returns the N of argN, 0 when no site has so many operands.
 func Positional(m *Marker, name string) int {
-	n := ArgNumber(name)
+	n := event.ArgNumber(name)
 	for i := range m.Sites {
 		if n <= len(m.Sites[i].Operands) {
 			return n
 		}
 	}
 	return 0
-}
-
-// ArgNumber returns the N of argN, 0 for other names.
-func ArgNumber(name string) int {
-	digits, ok := strings.CutPrefix(name, "arg")
-	n, err := strconv.Atoi(digits)
-	if !ok || err != nil || n < 1 || digits != strconv.Itoa(n) {
-		return 0
-	}
-	return n
 }
 
 func noOperand(markers []*Marker, arg string) error {
