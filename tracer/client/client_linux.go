@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/shm/ring"
@@ -122,36 +123,67 @@ type leftRing struct {
 	process rundir.Process
 }
 
+// Limits of asking all agents: how long they may take together, so that agents that hang, which any user can
+// start, do not add up, and how many of a user's are asked at a time.
+const (
+	askTime = 5 * time.Second
+	askers  = 16
+)
+
 // Sessions returns the recordings of all programs whose agents this process may ask, and the ring files that
 // dead ones left, by process and name. The error is what kept it from looking; some may be returned all the same.
 func Sessions() (all []Session, err error) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
 	var errs []error
+	end := time.Now().Add(askTime)
 	for _, d := range rundir.All() {
+		defer d.Close()
 		processes, err := d.Processes()
 		errs = append(errs, err)
+		slots := make(chan struct{}, askers)
 		for _, p := range processes {
-			if some, err := sessionsOf(d, p); err == nil {
-				all = append(all, some...)
-			} else if !errors.Is(err, model.ErrNoAgent) && !errors.Is(err, model.ErrNoProcess) {
-				errs = append(errs, err)
-			}
+			wg.Go(func() {
+				slots <- struct{}{}
+				some, err := sessionsOf(d, p, end)
+				<-slots
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					all = append(all, some...)
+				} else if !errors.Is(err, model.ErrNoAgent) && !errors.Is(err, model.ErrNoProcess) {
+					errs = append(errs, err)
+				}
+			})
 		}
-		d.Close()
 	}
-	slices.SortStableFunc(all, func(a, b Session) int {
-		return cmp.Or(cmp.Compare(a.PID, b.PID), strings.Compare(a.Name, b.Name))
+	wg.Wait()
+	slices.SortFunc(all, func(a, b Session) int {
+		return cmp.Or(cmp.Compare(a.PID, b.PID), strings.Compare(a.Name, b.Name), strings.Compare(a.File, b.File))
+	})
+	all = slices.CompactFunc(all, func(a, b Session) bool { // of a process in two directories
+		return a.Alive && b.Alive && a.PID == b.PID && a.Name == b.Name
 	})
 	return all, errors.Join(errs...)
 }
 
-func sessionsOf(d *rundir.Dir, p rundir.Process) ([]Session, error) {
+// sessionsOf returns the recordings of a process that has a directory in d. It ignores a directory that
+// d's owner has named after another user's process, or after one that there never was, as if it recorded.
+func sessionsOf(d *rundir.Dir, p rundir.Process, end time.Time) ([]Session, error) {
 	rings, dead, err := d.Rings(p)
 	if err != nil {
 		return nil, nil // a socket alone: nothing is recorded
 	}
 	defer func() { rings.Close() }()
+	owner, err := rundir.OwnerOf(p.PID)
+	if alive := err == nil && owner.Process == p; alive && owner.UID != d.UID() || err == nil && !alive && !dead {
+		return nil, nil
+	}
 	for until := time.Now().Add(dyingTime); !dead; time.Sleep(dyingTime / 50) {
-		all, asked := askSessions(p.PID)
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("process %d: not asked within %v: other agents of its user took longer", p.PID, askTime)
+		}
+		all, asked := askSessions(p.PID, end)
 		if !isEnd(asked) || time.Now().After(until) {
 			return all, asked
 		}
@@ -167,7 +199,7 @@ func sessionsOf(d *rundir.Dir, p rundir.Process) ([]Session, error) {
 	var all []Session
 	for _, r := range list {
 		s := Session{
-			PID: p.PID, Name: r.Session, Named: !strings.HasPrefix(r.Session, "stream-"), Size: r.Size, Began: r.Modified,
+			PID: p.PID, Name: r.Session, Named: true, Size: r.Size, Began: r.Modified,
 			File: rings.Path() + "/" + r.Session + rundir.RingSuffix, left: &leftRing{d.Path(), p},
 		}
 		if f, err := rings.Open(r.Session+rundir.RingSuffix, unix.O_RDONLY); err == nil {
@@ -191,11 +223,12 @@ func isEnd(err error) bool {
 }
 
 // askSessions asks the agent of a process.
-func askSessions(pid int) ([]Session, error) {
-	a, err := Dial(pid)
+func askSessions(pid int, end time.Time) ([]Session, error) {
+	c, err := agentconn.DialUntil(pid, end)
 	if err != nil {
 		return nil, err
 	}
+	a := &Agent{c}
 	defer a.Close()
 	return a.Sessions()
 }

@@ -112,7 +112,7 @@ func sessionState(s *client.Session) string {
 
 // findSession returns the recording that is meant: the only one that has what was given.
 func findSession(pid int, name string, alive bool) (*client.Session, error) {
-	all, err := client.Sessions()
+	all, err := sessionsFor(pid, alive)
 	some := slices.DeleteFunc(slices.Clone(all), func(s client.Session) bool {
 		return s.Alive != alive || alive && !s.Named || pid != 0 && s.PID != pid || name != "" && s.Name != name
 	})
@@ -129,6 +129,20 @@ func findSession(pid int, name string, alive bool) (*client.Session, error) {
 		return nil, err
 	}
 	return nil, noSession(all, pid, name, alive)
+}
+
+// sessionsFor returns the recordings of the process alone if it lives, so that no other agent has to answer.
+func sessionsFor(pid int, alive bool) (all []client.Session, err error) {
+	if pid != 0 && alive {
+		err = withAgent(pid, func(a *client.Agent) (err error) {
+			all, err = a.Sessions()
+			return err
+		})
+		if err == nil {
+			return all, nil
+		}
+	}
+	return client.Sessions()
 }
 
 // noSession is the error of a recording that is not there, or not of that kind.

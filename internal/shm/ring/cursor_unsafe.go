@@ -63,8 +63,8 @@ func (c *cursor) floor(g *geometry) uint64 {
 // no new records.
 const attempts = 8
 
-// chunk is the number of bytes copied at a time from a ring in Discard mode. The copy stays in a
-// processor's first-level cache until it is decoded.
+// chunk is the number of bytes copied at a time from a ring. The copy stays in a processor's
+// first-level cache until it is decoded, and a file cannot make its reader allocate a sub-buffer of any size.
 const chunk = 32 << 10
 
 // fill copies the next complete records of one sub-buffer, at least least bytes if there are as
@@ -109,8 +109,11 @@ func (c *cursor) fill(r *Reader, least uint64, asItIs bool) (bool, error) {
 			c.batch = c.data[at : at+size]
 			return true, nil
 		}
-		if g.mode == Discard {
+		if !asItIs {
 			size = min(size, max(least, chunk))
+		}
+		if r.copied += size; r.copied > r.most {
+			return false, r.errorf(c.at(), "%w", &LimitError{r.stored, r.most})
 		}
 		c.batch = nil
 		c.room = append(c.room[:0], c.data[at:at+size]...)

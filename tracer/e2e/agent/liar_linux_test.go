@@ -30,6 +30,10 @@ func liar() {
 	check(err)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: dir.Inside(self.Socket()), Net: "unix"})
 	check(err)
+	if os.Getenv("WAYMARK_TEST_LIE") == "hang" { // and seems to record
+		_, err = dir.Own(self)
+		check(err)
+	}
 	fmt.Println("ready")
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
@@ -69,6 +73,7 @@ func lie(c *net.UnixConn, how string) {
 		}
 		session := &wire.Session{Name: "stream-1"}
 		switch {
+		case how == "hang":
 		case r.Do == wire.Hello && how == "garbage":
 			io.WriteString(c, "\x00\xff{{{\n")
 		case r.Do == wire.Hello && how == "long":

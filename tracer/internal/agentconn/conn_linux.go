@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/procfs"
@@ -27,7 +28,11 @@ type Conn struct {
 	Waits bool
 }
 
-func Dial(pid int) (*Conn, error) {
+// Dial connects to the agent of a process.
+func Dial(pid int) (*Conn, error) { return DialUntil(pid, time.Time{}) }
+
+// DialUntil is Dial for a connection that fails when it has to wait at a time; zero is never.
+func DialUntil(pid int, end time.Time) (*Conn, error) {
 	op := fmt.Sprintf("connecting to the agent of process %d", pid)
 	dir, owner, err := rundir.Of(pid)
 	switch {
@@ -49,6 +54,7 @@ func Dial(pid int) (*Conn, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
+	conn.Deadline(end)
 	client, process, err := wire.NewClient(conn)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, Refusal(err))

@@ -22,7 +22,6 @@ import (
 type Session struct {
 	Source
 	conn *Conn
-	dir  *rundir.Dir // of the process's rings, to remove one that it has left
 	name string
 	size int64 // of its rings, in bytes
 }
@@ -51,10 +50,6 @@ func startSession(pid int, r *wire.Session) (*Session, error) {
 	}
 	s.PID = pid
 	s.comm, _ = procfs.Comm(pid) // without it the process is a number
-	if dir, owner, err := rundir.Of(pid); err == nil {
-		s.dir, _, _ = dir.Rings(owner.Process)
-		dir.Close()
-	}
 	return s, nil
 }
 
@@ -84,10 +79,7 @@ func StartSessions(pids []int, markers []*model.Marker, r wire.Session) (all []*
 // Halt ends the recording. What was recorded can still be read.
 func (s *Session) Halt() error {
 	err := s.conn.Do(&wire.Request{Do: wire.Stop, Name: s.name})
-	if errors.Is(err, wire.ErrEnded) { // with its process, which cannot remove the file
-		if s.dir != nil {
-			_ = s.dir.Remove(s.name + rundir.RingSuffix)
-		}
+	if errors.Is(err, wire.ErrEnded) { // with its process
 		return nil
 	}
 	return err
@@ -97,9 +89,6 @@ func (s *Session) Halt() error {
 func (s *Session) close() {
 	s.conn.Close()
 	_ = s.Reader.Close() // there is nothing to do about a mapping that stays
-	if s.dir != nil {
-		s.dir.Close()
-	}
 }
 
 func CloseSessions(all []*Session) {

@@ -26,7 +26,7 @@ type Source struct {
 	broken []bool // by ring: there was an error in it
 }
 
-// maxBatch is how many events of a ring are read before those of others.
+// maxBatch is how many events of a ring are read before those of others, fewer where there are many rings.
 const maxBatch = 4096
 
 // read appends what is there, up to a limit for each ring, and gives back its space. until is the
@@ -36,9 +36,10 @@ func (s *Source) read(events []*event.Event) (_ []*event.Event, until time.Durat
 	if s.over == nil {
 		s.over = make([]bool, s.Rings())
 	}
+	most := min(maxBatch, max(8*maxBatch/s.Rings(), 64))
 	for i := range s.Rings() {
 		for n := 0; !s.over[i]; n++ {
-			if n == maxBatch {
+			if n == most {
 				until = min(until, events[len(events)-1].Time)
 				break
 			}
