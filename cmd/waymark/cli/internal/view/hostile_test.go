@@ -37,7 +37,9 @@ func TestHostilePoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(written())
-	if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 || r == '\u202e' || r == '\ufffd' }); i >= 0 {
+	if i := strings.IndexFunc(text, func(r rune) bool {
+		return r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 || r == '\u202e' || r == '\ufffd'
+	}); i >= 0 {
 		t.Errorf("a raw character at %d of\n%q", i, text)
 	}
 	if n := strings.Count(text, `\x1b[2J`); n < 5 {
