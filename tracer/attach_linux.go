@@ -13,6 +13,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 	"golang.org/x/sys/unix"
 )
@@ -88,7 +89,7 @@ func (p *plan) prepare() error {
 				p.skipped = append(p.skipped, &SiteError{Marker: m, Site: s, Err: err})
 				continue
 			}
-			p.files[f].Sites = append(p.files[f].Sites, bpf.Site{
+			p.files[f].Sites = append(p.files[f].Sites, prog.Site{
 				Offset:  uint64(m.Sites[s].Offset) + shift,
 				Counter: uint64(m.Sites[s].CounterOffset),
 				Index:   uint32(i),
@@ -136,7 +137,7 @@ func (p *plan) skip(refused []*bpf.AttachError) {
 }
 
 // each calls do for every site, with its probe.
-func (p *plan) each(do func(*bpf.Site, *probe)) {
+func (p *plan) each(do func(*prog.Site, *probe)) {
 	for f := range p.files {
 		for s := range p.files[f].Sites {
 			do(&p.files[f].Sites[s], p.probes[f][s])
@@ -239,7 +240,7 @@ func (p *plan) bindWhere(where string) error {
 	if err != nil {
 		return model.ConditionError(err)
 	}
-	p.each(func(s *bpf.Site, pr *probe) {
+	p.each(func(s *prog.Site, pr *probe) {
 		if s.End { // of a latency, whose begins decide
 			return
 		}
@@ -251,8 +252,8 @@ func (p *plan) bindWhere(where string) error {
 }
 
 // where binds a condition to the probe's site.
-func (p *probe) where(expr *filter.Expr) (*bpf.Where, error) {
-	w := &bpf.Where{}
+func (p *probe) where(expr *filter.Expr) (*prog.Where, error) {
+	w := &prog.Where{}
 	f, err := expr.Bind(func(name string) (event.Kind, error) {
 		k, v, err := p.variable(name)
 		w.Vars = append(w.Vars, v)
@@ -263,13 +264,13 @@ func (p *probe) where(expr *filter.Expr) (*bpf.Where, error) {
 }
 
 // variable resolves a name of a condition: a field, argN, or what every event has.
-func (p *probe) variable(name string) (event.Kind, bpf.Part, error) {
+func (p *probe) variable(name string) (event.Kind, prog.Part, error) {
 	fields := p.marker.Fields
 	i := p.marker.Field(name)
 	at := model.Positional(p.marker, name)
 	switch {
 	case i >= 0 && fields[i].Unavailable != "":
-		return 0, bpf.Part{}, &filter.Error{Reason: fmt.Sprintf("%s of %s has no value: %v", name, p.marker.FullName(), fields[i].Unavailable)}
+		return 0, prog.Part{}, &filter.Error{Reason: fmt.Sprintf("%s of %s has no value: %v", name, p.marker.FullName(), fields[i].Unavailable)}
 	case i >= 0:
 		return p.part(i)
 	case at > 0 && p.record == nil:
@@ -285,7 +286,7 @@ func (p *probe) variable(name string) (event.Kind, bpf.Part, error) {
 	if b, ok := builtin[name]; ok {
 		return b.Kind, p.builtin(b.source), nil
 	}
-	return 0, bpf.Part{}, &filter.Error{
+	return 0, prog.Part{}, &filter.Error{
 		Reason: fmt.Sprintf("%s has no field %s", p.marker.FullName(), name),
 		Hint:   p.fieldHint(),
 	}

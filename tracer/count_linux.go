@@ -7,6 +7,7 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
 func newCounts(t Target, markers []*Marker, o options) (counts, error) {
@@ -112,7 +113,7 @@ func (k *kernelKeys) open(how bpf.Options) (_ kernel, err error) {
 }
 
 func (k *kernelKeys) plan(p *plan) {
-	p.each(func(s *bpf.Site, pr *probe) { s.Key = pr.key(k.options.by) })
+	p.each(func(s *prog.Site, pr *probe) { s.Key = pr.key(k.options.by) })
 }
 
 func (k *kernelKeys) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
@@ -137,7 +138,7 @@ func (k *kernelKeys) read(out []MarkerCount) error {
 			keys[i].Count = 0
 		}
 	}
-	others, err := k.kernel.Read(func(raw bpf.RawKey, n uint64) {
+	others, err := k.kernel.Read(func(raw prog.RawKey, n uint64) {
 		if raw.Index() >= len(k.at) {
 			return // the kernel has no others
 		}
@@ -170,7 +171,7 @@ func (k *kernelKeys) read(out []MarkerCount) error {
 	return nil
 }
 
-func (k *kernelKeys) decode(raw bpf.RawKey, marker int) *Key {
+func (k *kernelKeys) decode(raw prog.RawKey, marker int) *Key {
 	key := &Key{Values: make([]event.Value, len(k.options.by))}
 	for i, name := range k.options.by {
 		key.Values[i] = keyValue(raw, i, name, &k.fields[marker][i], keyArgument(k.all[marker], name))

@@ -8,7 +8,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
-	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
@@ -23,7 +23,7 @@ var (
 type probe struct {
 	marker *Marker
 	site   int
-	plan   *bpf.Plan
+	plan   *prog.Plan
 	record *schema.Marker // nil: operands
 	shift  int64          // how far behind the note's location it sits
 	errs   []error        // for each operand why it has no value
@@ -42,7 +42,7 @@ func newProbe(m *Marker, site int, shift int64) (*probe, error) {
 		p.record = model.Record(m, site)
 	}
 	if p.record == nil || !p.record.Typed {
-		p.plan, p.errs = bpf.OperandPlan(model.Machine(m.File), m.Sites[site].Operands, shift)
+		p.plan, p.errs = prog.OperandPlan(model.Machine(m.File), m.Sites[site].Operands, shift)
 		if p.record != nil { // a stub: R14 is the goroutine, whatever the arguments are
 			p.plan.Goid = model.Goid(m.File)
 		}
@@ -58,7 +58,7 @@ func newProbe(m *Marker, site int, shift int64) (*probe, error) {
 		}
 	}
 	var err error
-	p.plan, err = bpf.RecordPlan(size, strings, model.Goid(m.File))
+	p.plan, err = prog.RecordPlan(size, strings, model.Goid(m.File))
 	return p, err
 }
 
@@ -80,7 +80,7 @@ func (r *reading) keep(text []byte) []byte {
 
 // values reads the values of an event, each of which may be missing, into a slice that is used
 // again.
-func (p *probe) values(raw *bpf.Raw, values []event.Value, r reading) []event.Value {
+func (p *probe) values(raw *prog.Raw, values []event.Value, r reading) []event.Value {
 	n := len(p.marker.Fields)
 	values = slices.Grow(values[:0], n)[:n]
 	clear(values)
@@ -110,7 +110,7 @@ func (p *probe) values(raw *bpf.Raw, values []event.Value, r reading) []event.Va
 }
 
 // field reads one field of a record; text is how many strings precede it.
-func (p *probe) field(raw *bpf.Raw, f *event.Field, text int, r reading) event.Value {
+func (p *probe) field(raw *prog.Raw, f *event.Field, text int, r reading) event.Value {
 	if raw.RecordFailed() {
 		return event.Missing(errMemory)
 	}
@@ -136,7 +136,7 @@ func (p *probe) field(raw *bpf.Raw, f *event.Field, text int, r reading) event.V
 }
 
 // operand reads the operand of a field of kind k.
-func (p *probe) operand(raw *bpf.Raw, k event.Kind, arg Argument) event.Value {
+func (p *probe) operand(raw *prog.Raw, k event.Kind, arg Argument) event.Value {
 	ops := p.marker.Sites[p.site].Operands
 	i := arg.Operand - 1
 	if i >= len(ops) {

@@ -12,6 +12,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"golang.org/x/sys/unix"
 )
 
@@ -23,7 +24,7 @@ type kernelEvents struct {
 	attachment
 	kernel *bpf.Tracer
 	probes atomic.Pointer[[]*probe] // by index
-	raw    bpf.Raw
+	raw    prog.Raw
 	wallClock
 	decoder
 
@@ -53,7 +54,7 @@ func (k *kernelEvents) open(how bpf.Options) (_ kernel, err error) {
 
 func (k *kernelEvents) plan(p *plan) {
 	n := uint32(0)
-	p.each(func(s *bpf.Site, _ *probe) {
+	p.each(func(s *prog.Site, _ *probe) {
 		s.Index = n
 		n++
 	})
@@ -62,7 +63,7 @@ func (k *kernelEvents) plan(p *plan) {
 func (k *kernelEvents) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
 	known := *k.probes.Load()
 	all := slices.Clone(known)
-	p.each(func(_ *bpf.Site, pr *probe) { all = append(all, pr) })
+	p.each(func(_ *prog.Site, pr *probe) { all = append(all, pr) })
 	k.probes.Store(&all) // known before the first event comes
 	refused, err := k.kernel.Add(p.files, len(all)-len(known), pids)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/tracefs"
 )
 
@@ -20,7 +21,7 @@ type tracepoints struct {
 	*bpf.TracepointReader
 	records []*tracefs.Record
 	of      []*event.Point
-	event   bpf.TracepointEvent
+	event   prog.TracepointEvent
 	wallClock
 	decoder
 }
@@ -28,7 +29,7 @@ type tracepoints struct {
 func newKernelTracepoints(patterns []string, o options) (events, error) {
 	t := &tracepoints{}
 	seen := map[string]bool{}
-	var points []bpf.Tracepoint
+	var points []prog.Tracepoint
 	for _, pattern := range patterns {
 		records, err := kernelRecords(pattern)
 		if err != nil {
@@ -107,10 +108,10 @@ func recordKind(f *tracefs.RecordField) event.Kind {
 	return event.Bytes
 }
 
-func recordPoint(r *tracefs.Record) bpf.Tracepoint {
-	p := bpf.Tracepoint{Group: r.Group, Name: r.Name, Size: r.Size}
+func recordPoint(r *tracefs.Record) prog.Tracepoint {
+	p := prog.Tracepoint{Group: r.Group, Name: r.Name, Size: r.Size}
 	for i := range r.Fields {
-		if f := &r.Fields[i]; f.Located() && len(p.Located) < bpf.MaxLocated {
+		if f := &r.Fields[i]; f.Located() && len(p.Located) < prog.MaxLocated {
 			p.Located = append(p.Located, f.Offset)
 		}
 	}
@@ -136,7 +137,7 @@ func (t *tracepoints) Read(ctx context.Context, e *event.Event) error {
 			}
 			located++
 		}
-		v := recordValue(f, e.Point.Fields[i].Kind, r.Record, elsewhere, located > bpf.MaxLocated, texts)
+		v := recordValue(f, e.Point.Fields[i].Kind, r.Record, elsewhere, located > prog.MaxLocated, texts)
 		e.Values = append(e.Values, v)
 	}
 	return nil

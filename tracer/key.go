@@ -8,7 +8,7 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
@@ -25,18 +25,18 @@ type KeyCount struct {
 	Count uint64
 }
 
-var _ = [1]struct{}{}[source.KeyText-bpf.KeyText] // the kernel and this process cut texts alike
+var _ = [1]struct{}{}[source.KeyText-prog.KeyText] // the kernel and this process cut texts alike
 
 // builtin is what every hit has, as fields.
 var builtin = map[string]struct {
-	source bpf.Source
+	source prog.Source
 	event.Field
 }{
-	"pid":       {bpf.FromPID, event.Field{Name: "pid", Type: "int", Kind: event.Int}},
-	"tid":       {bpf.FromTID, event.Field{Name: "tid", Type: "int", Kind: event.Int}},
-	"comm":      {bpf.FromComm, event.Field{Name: "comm", Type: "string", Kind: event.String}},
-	"cpu":       {bpf.FromCPU, event.Field{Name: "cpu", Type: "int", Kind: event.Int}},
-	"goroutine": {bpf.FromGoroutine, event.Field{Name: "goroutine", Type: "int64", Kind: event.Int64}},
+	"pid":       {prog.FromPID, event.Field{Name: "pid", Type: "int", Kind: event.Int}},
+	"tid":       {prog.FromTID, event.Field{Name: "tid", Type: "int", Kind: event.Int}},
+	"comm":      {prog.FromComm, event.Field{Name: "comm", Type: "string", Kind: event.String}},
+	"cpu":       {prog.FromCPU, event.Field{Name: "cpu", Type: "int", Kind: event.Int}},
+	"goroutine": {prog.FromGoroutine, event.Field{Name: "goroutine", Type: "int64", Kind: event.Int64}},
 }
 
 // fieldIndex returns which field a name means: one of that name, or argN for the N-th. It is
@@ -82,8 +82,8 @@ func keyArgument(m *Marker, name string) Argument {
 
 // checkKey reports whether each name means something for at least one of the markers.
 func checkKey(markers []*Marker, by []string) error {
-	if len(by) > bpf.MaxParts {
-		return fmt.Errorf("counting by %d fields: at most %d", len(by), bpf.MaxParts)
+	if len(by) > prog.MaxParts {
+		return fmt.Errorf("counting by %d fields: at most %d", len(by), prog.MaxParts)
 	}
 	for _, name := range by {
 		known := false
@@ -101,13 +101,13 @@ func checkKey(markers []*Marker, by []string) error {
 }
 
 // keyValue reads part i of a key. The part has a name and a field, and the field comes from arg.
-func keyValue(k bpf.RawKey, i int, name string, f *event.Field, arg Argument) event.Value {
+func keyValue(k prog.RawKey, i int, name string, f *event.Field, arg Argument) event.Value {
 	switch {
 	case k.Absent(i):
 		return event.Missing(errNone)
 	case k.Failed(i):
 		return event.Missing(errMemory)
-	case builtin[name].source == bpf.FromComm:
+	case builtin[name].source == prog.FromComm:
 		comm := k.Comm(i)
 		name, _, _ := bytes.Cut(comm[:], []byte{0})
 		return event.Text(event.String, bytes.Clone(name), len(name))
@@ -116,7 +116,7 @@ func keyValue(k bpf.RawKey, i int, name string, f *event.Field, arg Argument) ev
 		if n > math.MaxInt {
 			return event.Missing(errLength)
 		}
-		if arg.Operand > 0 && model.TextOperand(arg) == 0 && n == bpf.KeyText {
+		if arg.Operand > 0 && model.TextOperand(arg) == 0 && n == prog.KeyText {
 			return event.Text(f.Kind, bytes.Clone(text[:n-1]), -1)
 		}
 		return event.Text(f.Kind, bytes.Clone(text), int(n))
@@ -125,8 +125,8 @@ func keyValue(k bpf.RawKey, i int, name string, f *event.Field, arg Argument) ev
 }
 
 // key plans how hits of the site get their key: by the names of CountOptions.By.
-func (p *probe) key(by []string) bpf.Key {
-	k := make(bpf.Key, len(by))
+func (p *probe) key(by []string) prog.Key {
+	k := make(prog.Key, len(by))
 	for i, name := range by {
 		k[i] = p.keyPart(name)
 	}
@@ -134,31 +134,31 @@ func (p *probe) key(by []string) bpf.Key {
 }
 
 // keyPart plans one part. What a site does not have, or what cannot be read, is absent.
-func (p *probe) keyPart(name string) bpf.Part {
+func (p *probe) keyPart(name string) prog.Part {
 	if b, ok := builtin[name]; ok {
 		return p.builtin(b.source)
 	}
 	i := fieldIndex(p.marker, name)
 	if i < 0 {
-		return bpf.Part{}
+		return prog.Part{}
 	}
 	kind, part, err := p.part(i)
 	if is := p.marker.Fields[i].Kind; err != nil || kind != is && (kind.IsFloat() || is.IsFloat() || kind.HasLength() || is.HasLength()) {
-		return bpf.Part{} // a float32 is no key where other sites pass a float64, nor text where they pass numbers
+		return prog.Part{} // a float32 is no key where other sites pass a float64, nor text where they pass numbers
 	}
 	return part
 }
 
 // builtin says where what every hit has comes from. Only linked Go programs have goroutines.
-func (p *probe) builtin(s bpf.Source) bpf.Part {
-	if s == bpf.FromGoroutine && p.plan.Goid < 0 {
-		return bpf.Part{}
+func (p *probe) builtin(s prog.Source) prog.Part {
+	if s == prog.FromGoroutine && p.plan.Goid < 0 {
+		return prog.Part{}
 	}
-	return bpf.Part{Source: s, Goid: p.plan.Goid}
+	return prog.Part{Source: s, Goid: p.plan.Goid}
 }
 
 // part says where a field of the marker lies at the site, and of which kind it is there.
-func (p *probe) part(i int) (event.Kind, bpf.Part, error) {
+func (p *probe) part(i int) (event.Kind, prog.Part, error) {
 	if p.marker.Simple != nil {
 		kind, part := p.simplePart(i)
 		return kind, part, nil
@@ -168,28 +168,28 @@ func (p *probe) part(i int) (event.Kind, bpf.Part, error) {
 		return kind, part, nil
 	}
 	if i >= len(p.record.Fields) {
-		return event.Invalid, bpf.Part{}, nil
+		return event.Invalid, prog.Part{}, nil
 	}
 	f := &p.record.Fields[i]
-	part, err := bpf.RecordPart(model.Machine(p.marker.File), f.Offset, f.Kind.Size(), f.Kind.Signed(), f.Kind.HasLength())
+	part, err := prog.RecordPart(model.Machine(p.marker.File), f.Offset, f.Kind.Size(), f.Kind.Signed(), f.Kind.HasLength())
 	return f.Kind, part, err
 }
 
 // operandPart is part for a field of kind k that comes from an operand. Other sites may have an
 // operand that this site lacks.
-func (p *probe) operandPart(k event.Kind, arg Argument) (event.Kind, bpf.Part) {
+func (p *probe) operandPart(k event.Kind, arg Argument) (event.Kind, prog.Part) {
 	ops := p.marker.Sites[p.site].Operands
 	if arg.Operand > len(ops) {
-		return event.Invalid, bpf.Part{}
+		return event.Invalid, prog.Part{}
 	}
 	t, err := p.textOf(ops, arg, p.shift)
 	switch {
 	case err != nil:
-		return event.Invalid, bpf.Part{}
+		return event.Invalid, prog.Part{}
 	case k.HasLength():
-		return k, bpf.Part{Source: bpf.FromText, Text: t}
+		return k, prog.Part{Source: prog.FromText, Text: t}
 	case model.Given(arg):
-		return k, bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
+		return k, prog.Part{Source: prog.FromValue, Value: t.Pointer}
 	}
-	return model.OperandKind(&ops[arg.Operand-1]), bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
+	return model.OperandKind(&ops[arg.Operand-1]), prog.Part{Source: prog.FromValue, Value: t.Pointer}
 }

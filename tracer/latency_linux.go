@@ -7,6 +7,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/histogram"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
 // kernelPairs are the pairs of hits.
@@ -66,7 +67,7 @@ func (k *kernelPairs) plan(p *plan) {
 	if k.joined == (pairing{}) {
 		k.joined = k.how.pairing(p.markers)
 	}
-	p.each(func(s *bpf.Site, pr *probe) {
+	p.each(func(s *prog.Site, pr *probe) {
 		name := k.joined.begin
 		if s.End = k.ends(p.markers, int(s.Index)); s.End {
 			name = k.joined.end

@@ -10,7 +10,7 @@ import (
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer/internal/dwarf/location"
 	"github.com/waymark-trace/waymark/tracer/internal/dwarf/variable"
-	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
@@ -31,8 +31,8 @@ func (p *probe) planTexts(shift int64) error {
 			p.errs[at] = err
 			continue
 		}
-		if len(p.plan.Texts) == bpf.MaxStrings {
-			p.errs[at] = fmt.Errorf("more than %d strings", bpf.MaxStrings)
+		if len(p.plan.Texts) == prog.MaxStrings {
+			p.errs[at] = fmt.Errorf("more than %d strings", prog.MaxStrings)
 			continue
 		}
 		p.texts[i] = len(p.plan.Texts)
@@ -42,19 +42,19 @@ func (p *probe) planTexts(shift int64) error {
 }
 
 // textOf returns the location of an argument's text.
-func (p *probe) textOf(ops []sdt.Operand, arg Argument, shift int64) (t bpf.Text, err error) {
-	if t.Pointer, err = bpf.OperandValue(model.Machine(p.marker.File), &ops[arg.Operand-1], shift); err != nil || model.TextOperand(arg) == 0 {
+func (p *probe) textOf(ops []sdt.Operand, arg Argument, shift int64) (t prog.Text, err error) {
+	if t.Pointer, err = prog.OperandValue(model.Machine(p.marker.File), &ops[arg.Operand-1], shift); err != nil || model.TextOperand(arg) == 0 {
 		return t, err
 	}
 	if model.TextOperand(arg) > len(ops) {
 		return t, errNone
 	}
-	t.Length, err = bpf.OperandValue(model.Machine(p.marker.File), &ops[model.TextOperand(arg)-1], shift)
+	t.Length, err = prog.OperandValue(model.Machine(p.marker.File), &ops[model.TextOperand(arg)-1], shift)
 	return t, err
 }
 
 // text reads text number i of the plan, to which an argument's operand points.
-func (p *probe) text(raw *bpf.Raw, arg Argument, i int, r reading) event.Value {
+func (p *probe) text(raw *prog.Raw, arg Argument, i int, r reading) event.Value {
 	size := uint64(math.MaxInt)
 	if model.TextOperand(arg) > 0 {
 		n := p.operand(raw, event.Invalid, model.LengthOf(arg))
@@ -69,7 +69,7 @@ func (p *probe) text(raw *bpf.Raw, arg Argument, i int, r reading) event.Value {
 }
 
 // textValue reads text number i of the plan, of kind k. Its length is size, or it ends at a NUL.
-func (p *probe) textValue(raw *bpf.Raw, k event.Kind, i int, size uint64, sized bool, r reading) event.Value {
+func (p *probe) textValue(raw *prog.Raw, k event.Kind, i int, size uint64, sized bool, r reading) event.Value {
 	kept, ok := raw.Text(p.plan, i, size)
 	switch {
 	case !ok:
@@ -94,7 +94,7 @@ var errNotHere = fmt.Errorf("%w here", event.OptimizedOut)
 // planSimple plans what events of a simple marker's site carry.
 func (p *probe) planSimple() error {
 	m := p.marker
-	p.plan = &bpf.Plan{Goid: model.Goid(m.File)}
+	p.plan = &prog.Plan{Goid: model.Goid(m.File)}
 	if !model.GoCode(m) {
 		p.plan.Goid = -1
 	}
@@ -106,12 +106,12 @@ func (p *probe) planSimple() error {
 		switch {
 		case err != nil:
 			p.errs[i] = err
-		case part.Source == bpf.FromText && len(p.plan.Texts) == bpf.MaxStrings:
-			p.errs[i] = fmt.Errorf("more than %d texts and arrays", bpf.MaxStrings)
-		case part.Source == bpf.FromValue && len(p.plan.Values) == bpf.MaxValues,
-			r.Length != nil && len(p.plan.Values) == bpf.MaxValues:
-			p.errs[i] = bpf.ErrTooMany
-		case part.Source == bpf.FromText:
+		case part.Source == prog.FromText && len(p.plan.Texts) == prog.MaxStrings:
+			p.errs[i] = fmt.Errorf("more than %d texts and arrays", prog.MaxStrings)
+		case part.Source == prog.FromValue && len(p.plan.Values) == prog.MaxValues,
+			r.Length != nil && len(p.plan.Values) == prog.MaxValues:
+			p.errs[i] = prog.ErrTooMany
+		case part.Source == prog.FromText:
 			p.texts[i] = len(p.plan.Texts)
 			p.plan.Texts = append(p.plan.Texts, part.Text)
 			if r.Length != nil { // events carry it, for texts that are cut
@@ -127,23 +127,23 @@ func (p *probe) planSimple() error {
 }
 
 // readingPart says where field i comes from at the probe's site.
-func (p *probe) readingPart(i int) (bpf.Part, error) {
+func (p *probe) readingPart(i int) (prog.Part, error) {
 	r := model.ReadingsOf(p.marker)[p.site][i]
 	switch {
 	case r == nil:
-		return bpf.Part{}, errNotHere
+		return prog.Part{}, errNotHere
 	case r.Err != nil:
-		return bpf.Part{}, r.Err
+		return prog.Part{}, r.Err
 	}
-	number := func(steps location.Program, size int, signed bool) (bpf.Value, error) {
-		return bpf.ComputedValue(model.Machine(p.marker.File), steps, size, signed)
+	number := func(steps location.Program, size int, signed bool) (prog.Value, error) {
+		return prog.ComputedValue(model.Machine(p.marker.File), steps, size, signed)
 	}
 	if r.Pointer == nil {
 		signed := r.Type.Class == variable.Signed || r.Type.Signed && r.Type.Class != variable.Float
 		v, err := number(r.Number, int(r.Type.Size), signed)
-		return bpf.Part{Source: bpf.FromValue, Value: v}, err
+		return prog.Part{Source: prog.FromValue, Value: v}, err
 	}
-	part := bpf.Part{Source: bpf.FromText}
+	part := prog.Part{Source: prog.FromText}
 	var err error
 	if part.Text.Pointer, err = number(r.Pointer, 8, false); err == nil && r.Length != nil {
 		part.Text.Length, err = number(r.Length, 8, false)
@@ -152,22 +152,22 @@ func (p *probe) readingPart(i int) (bpf.Part, error) {
 }
 
 // simplePart is part for a simple marker.
-func (p *probe) simplePart(i int) (event.Kind, bpf.Part) {
+func (p *probe) simplePart(i int) (event.Kind, prog.Part) {
 	part, err := p.readingPart(i)
 	if err != nil || model.ReadingsOf(p.marker)[p.site][i].Ended {
-		return event.Invalid, bpf.Part{} // the kernel's program does not search an array for the end of its text
+		return event.Invalid, prog.Part{} // the kernel's program does not search an array for the end of its text
 	}
 	return model.ReadingKind(model.ReadingsOf(p.marker)[p.site][i]), part
 }
 
 // simpleValues reads the values of an event of a simple marker.
-func (p *probe) simpleValues(raw *bpf.Raw, values []event.Value, r reading) {
+func (p *probe) simpleValues(raw *prog.Raw, values []event.Value, r reading) {
 	for i := range values {
 		values[i] = p.simpleValue(raw, i, r)
 	}
 }
 
-func (p *probe) simpleValue(raw *bpf.Raw, i int, how reading) event.Value {
+func (p *probe) simpleValue(raw *prog.Raw, i int, how reading) event.Value {
 	if p.errs[i] != nil {
 		return event.Missing(p.errs[i])
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
-	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
@@ -37,7 +37,7 @@ func FuzzValues(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, body []byte, failed uint64, slot, limit int) {
-		raw := &bpf.Raw{Body: body, Failed: failed, Slot: slot & 4095}
+		raw := &prog.Raw{Body: body, Failed: failed, Slot: slot & 4095}
 		limit = 1 + limit&4095
 		for _, p := range probes {
 			var text []byte

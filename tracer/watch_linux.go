@@ -9,6 +9,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
@@ -137,9 +138,9 @@ func (w *watcher) begin(add addFunc) error {
 func (w *watcher) run() {
 	defer close(w.stopped)
 	every := pollEvery
-	var news chan bpf.News
+	var news chan prog.News
 	if w.watch != nil {
-		every, news = lookEvery, make(chan bpf.News)
+		every, news = lookEvery, make(chan prog.News)
 		go w.listen(news)
 	}
 	gone := false
@@ -164,7 +165,7 @@ func (w *watcher) run() {
 }
 
 // listen passes the kernel's news on until the watch is closed.
-func (w *watcher) listen(news chan<- bpf.News) {
+func (w *watcher) listen(news chan<- prog.News) {
 	for {
 		n, err := w.watch.Next()
 		if err != nil {
@@ -203,23 +204,23 @@ func (w *watcher) close() error {
 }
 
 // hear acts on news.
-func (w *watcher) hear(n bpf.News) {
+func (w *watcher) hear(n prog.News) {
 	attached := false
 	switch n.Kind {
-	case bpf.Forked:
+	case prog.Forked:
 		if st, err := procfs.ReadStat(n.PID); err == nil {
 			w.members[n.PID] = st.Start
 		}
-	case bpf.Replaced:
+	case prog.Replaced:
 		// A link is for the process's first thread, which has ended.
 		delete(w.known, n.PID)
 		attached = w.look(n.PID)
-	case bpf.Executed, bpf.Mapped:
+	case prog.Executed, prog.Mapped:
 		attached = w.look(n.PID)
-	case bpf.Ended:
+	case prog.Ended:
 		delete(w.members, n.PID)
 		delete(w.known, n.PID)
-	case bpf.Full:
+	case prog.Full:
 		w.report(nil, fmt.Errorf("following process %d: there are too many", n.PID))
 	}
 	if !n.Stopped {

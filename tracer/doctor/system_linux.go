@@ -11,6 +11,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/feature"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/tracefs"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 	"golang.org/x/sys/unix"
@@ -40,7 +41,7 @@ func (c *checks) kernel() {
 		release += " " + unix.ByteSliceToString(u.Release[:])
 	}
 	release += " on " + runtime.GOARCH
-	if bpf.Machine(runtime.GOARCH) == 0 {
+	if prog.Machine(runtime.GOARCH) == 0 {
 		c.fail("kernel", release, "tracing needs x86-64; on arm64 it was never tried")
 		return
 	}

@@ -51,7 +51,7 @@ var rules = []rule{
 	{
 		what:   "the eBPF library",
 		parts:  []string{"."},
-		except: []string{"tracer/internal/kernel/bpf"},
+		except: []string{"tracer/internal/kernel/bpf", "tracer/internal/kernel/prog"},
 		bad:    func(dep string) bool { return strings.HasPrefix(dep, "github.com/cilium/ebpf") },
 		direct: true,
 		why:    "it stays replaceable, and everything that loads into the kernel is in one place",
@@ -181,6 +181,15 @@ var rules = []rule{
 		},
 		why: "a view shows what it is given: flags, targets and sessions are above it",
 	},
+	{
+		what:  "generated programs",
+		parts: []string{"tracer/internal/kernel/prog"},
+		bad: func(dep string) bool {
+			return strings.HasPrefix(dep, "golang.org/x/sys/") || dep == "os" || dep == "syscall" || dep == "github.com/cilium/ebpf/link"
+		},
+		direct: true,
+		why:    "plans go in and instructions come out, without a kernel and on every platform",
+	},
 }
 
 func isOwn(path string) bool { return strings.HasPrefix(path, module+"/") }
@@ -260,6 +269,7 @@ func TestRulesBite(t *testing.T) {
 		{"cmd/waymark/cli/internal/term", module + "/tracer", 17},
 		{"cmd/waymark/cli/internal/session", module + "/cmd/waymark/cli/internal/build", 18},
 		{"cmd/waymark/cli/internal/view", "github.com/spf13/cobra", 19},
+		{"tracer/internal/kernel/prog", "golang.org/x/sys/unix", 20},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {

@@ -20,6 +20,7 @@ import (
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/feature"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"golang.org/x/sys/unix"
 )
 
@@ -185,7 +186,7 @@ func SiteTable(im *elffile.Image) ([]byte, error) {
 
 // Reopen opens the file that Find read.
 func Reopen(f *File) (*os.File, error) {
-	if f.machine != bpf.Machine(runtime.GOARCH) {
+	if f.machine != prog.Machine(runtime.GOARCH) {
 		return nil, fmt.Errorf("%s is for %v, this machine runs %s: %w", f.Path, f.machine, runtime.GOARCH, ErrNotSupported)
 	}
 	return f.open()

@@ -6,7 +6,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
-	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
 // MarkersOf joins the sites of a file to markers: those of one name, and for markers of
@@ -96,7 +96,7 @@ func operandFields(f *File, sites []sdt.Site) []event.Field {
 	var errs []error
 	for i := range sites {
 		ops := sites[i].Operands
-		_, unavailable := bpf.OperandPlan(f.machine, ops, 0)
+		_, unavailable := prog.OperandPlan(f.machine, ops, 0)
 		for j := range ops {
 			k := OperandKind(&ops[j])
 			switch {

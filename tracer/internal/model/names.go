@@ -9,7 +9,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer/internal/catalog"
-	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
 // name gives the fields of a marker the names and types that the catalogue has for it.
@@ -109,8 +109,8 @@ func (m *Marker) withText(at, length int) (*Marker, error) {
 			texts++
 		}
 	}
-	if texts > bpf.MaxStrings {
-		return nil, fmt.Errorf("%s has %d arguments read as text, an event carries %d", m.FullName(), texts, bpf.MaxStrings)
+	if texts > prog.MaxStrings {
+		return nil, fmt.Errorf("%s has %d arguments read as text, an event carries %d", m.FullName(), texts, prog.MaxStrings)
 	}
 	return &c, nil
 }

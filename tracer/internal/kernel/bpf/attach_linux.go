@@ -4,17 +4,74 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/guard"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"golang.org/x/sys/unix"
 )
+
+// File is an executable or library and the sites in it.
+type File struct {
+	// Opened stays so until everything is attached: the kernel then has the inode.
+	Opened *os.File
+	Sites  []prog.Site
+	// Linker are where a dynamic linker passes when it has mapped something, for Watch.
+	Linker []uint64
+}
+
+// Options are how to attach.
+type Options struct {
+	// Watch follows processes, nil for none. It has to be closed after what is attached.
+	Watch      *Watch
+	Mode       Mode
+	MaxString  int  // bytes of a string that events carry
+	BufferSize int  // bytes of the ring
+	OwnPIDs    bool // that events have, where the kernel describes its types
+	Unguarded  bool // this process holds the links, for tests
+}
+
+// Mode is a way of attaching. Users leave it to Auto; tests force the others.
+type Mode uint8
+
+const (
+	// Auto is the first of the following that the kernel supports.
+	Auto Mode = iota
+	// Multi is one link for all sites of a file that share a program (Linux 6.6).
+	Multi
+	// Events is one perf event for each site, with cookies (Linux 5.15).
+	Events
+	// EventsPlain is one perf event and one program for each site.
+	EventsPlain
+)
+
+var modeNames = [...]string{"auto", "multi", "events", "events-plain"}
+
+func (m Mode) String() string { return modeNames[m] }
+
+// AttachError names the site that could not be attached to.
+type AttachError struct {
+	File int // index in the files given, -1 when it is not known which
+	Site int // index in the file's sites, -1 when it is not known which, or none of these
+	PID  int // of those given, 0 when it is not one process's fault
+	Err  error
+}
+
+func (e *AttachError) Error() string {
+	if e.File < 0 {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("file %d, site %d: %v", e.File, e.Site, e.Err)
+}
+
+func (e *AttachError) Unwrap() error { return e.Err }
 
 // unit is one program and the sites it serves.
 type unit struct {
 	name     string
-	assemble func(m Mode, cookie *uint64) asm.Instructions
+	assemble func(prog.Means) asm.Instructions
 	// sleepable programs may fault the target's memory in. Only Multi has them: it came
 	// after sleepable uprobe programs (Linux 6.0), perf events long before.
 	sleepable bool
@@ -41,25 +98,22 @@ type attachment struct {
 	mode     Mode // Auto before the first
 }
 
-// unitsBy groups sites into units by what their programs depend on.
-type unitsBy struct {
-	name  string
-	units []unit
-	known map[string]int
-}
-
-// add adds a site to the unit that is the same, or makes one.
-func (g *unitsBy) add(p placed, same string, sleepable bool, assemble func(Mode, *uint64) asm.Instructions) {
-	u, ok := g.known[same]
-	if !ok {
-		if g.known == nil {
-			g.known = map[string]int{}
+// unitsOf groups sites by what their programs depend on, each group with a program of its own.
+func unitsOf(files []File, name string, assemble func(*prog.Site, prog.Means) asm.Instructions) (units []unit) {
+	known := map[string]int{}
+	for i := range files {
+		for j := range files[i].Sites {
+			s := &files[i].Sites[j]
+			u, ok := known[s.Same()]
+			if !ok {
+				u = len(units)
+				known[s.Same()] = u
+				units = append(units, unit{name: name, sleepable: s.MayFault(), assemble: func(m prog.Means) asm.Instructions { return assemble(s, m) }})
+			}
+			units[u].sites = append(units[u].sites, place(files, i, j, uint64(s.Index)))
 		}
-		u = len(g.units)
-		g.known[same] = u
-		g.units = append(g.units, unit{name: g.name, sleepable: sleepable, assemble: assemble})
 	}
-	g.units[u].sites = append(g.units[u].sites, p)
+	return units
 }
 
 // attach makes an attachment to nothing yet, save what keeps the set of processes.
@@ -90,7 +144,9 @@ func (a *attachment) add(files []File, units []unit, pids []int, o Options) (ski
 	default:
 		modes = ways()
 	}
-	units = append(units, o.Watch.linkers(files)...)
+	if o.Watch != nil {
+		units = append(units, o.Watch.linkers(files)...)
+	}
 	for _, m := range modes {
 		if skipped, err = a.by(m, files, units, pids); err == nil {
 			a.mode = m
@@ -116,12 +172,12 @@ func (a *attachment) by(m Mode, files []File, units []unit, pids []int) ([]*Atta
 			}
 			sites := u.sites[start:end]
 			if start == 0 || m == EventsPlain {
-				prog, err := u.load(m, sites[0].Cookie)
+				p, err := u.load(m, sites[0].Cookie)
 				if err != nil {
-					_ = closePrograms(programs)
+					_ = closeAll(programs)
 					return nil, err
 				}
-				programs = append(programs, prog)
+				programs = append(programs, p)
 			}
 			b := batch{File: sites[0].file, Program: len(programs) - 1}
 			for _, s := range sites {
@@ -136,7 +192,7 @@ func (a *attachment) by(m Mode, files []File, units []unit, pids []int) ([]*Atta
 		err = blamed(at, got.refused)
 	}
 	if err != nil {
-		_ = closePrograms(programs)
+		_ = closeAll(programs)
 		return nil, err
 	}
 	a.programs = append(a.programs, programs...)
@@ -191,13 +247,15 @@ func (a *attachment) watch(w *Watch) error {
 	r := &request{}
 	var programs []*ebpf.Program
 	var fds []int
-	defer func() { _ = closePrograms(programs) }() // links hold them
-	for _, t := range w.tracepoints() {
-		prog, err := t.load()
+	defer func() { _ = closeAll(programs) }() // links hold them
+	for _, t := range w.programs.RawTracepoints() {
+		p, err := ebpf.NewProgram(&ebpf.ProgramSpec{
+			Name: "waymark_watch", Type: ebpf.RawTracepoint, License: "Dual MIT/GPL", Instructions: t.Instructions,
+		})
 		if err != nil {
-			return err
+			return fmt.Errorf("loading eBPF program for %s: %w", t.Name, err)
 		}
-		programs, fds, r.Watch = append(programs, prog), append(fds, prog.FD()), append(r.Watch, t.name)
+		programs, fds, r.Watch = append(programs, p), append(fds, p.FD()), append(r.Watch, t.Name)
 	}
 	if a.guard == nil {
 		return a.owner.watch(r.Watch, programs, w.paused).asError()
@@ -211,14 +269,14 @@ func (a *attachment) watch(w *Watch) error {
 
 // load loads the unit's program. The cookie is put into it where the kernel keeps none.
 func (u *unit) load(m Mode, cookie uint64) (*ebpf.Program, error) {
-	known := (*uint64)(nil)
+	means := prog.Means{Sleepable: m == Multi, Exchange: m != EventsPlain}
 	if m == EventsPlain {
-		known = &cookie
+		means.Cookie = &cookie
 	}
 	spec := &ebpf.ProgramSpec{
 		Name:         u.name,
 		Type:         ebpf.Kprobe, // what the kernel calls programs of uprobes, too
-		Instructions: u.assemble(m, known),
+		Instructions: u.assemble(means),
 		// Reading the target's memory is reserved to programs that say GPL.
 		License: "Dual MIT/GPL",
 	}
@@ -228,17 +286,11 @@ func (u *unit) load(m Mode, cookie uint64) (*ebpf.Program, error) {
 			spec.Flags = unix.BPF_F_SLEEPABLE
 		}
 	}
-	prog, err := ebpf.NewProgram(spec)
+	p, err := ebpf.NewProgram(spec)
 	if err != nil {
 		return nil, fmt.Errorf("loading eBPF program %s: %w", u.name, err)
 	}
-	return prog, nil
-}
-
-func (a *attachment) unload() error {
-	err := closePrograms(a.programs)
-	a.programs = nil
-	return err
+	return p, nil
 }
 
 // ended is closed when the guard has ended, and nil without one.
@@ -263,5 +315,7 @@ func (a *attachment) Close() error {
 	if a.guard != nil {
 		err = errors.Join(err, a.guard.Close())
 	}
-	return errors.Join(err, a.unload())
+	err = errors.Join(err, closeAll(a.programs))
+	a.programs = nil
+	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
 func TestMain(m *testing.M) {
@@ -68,13 +69,13 @@ func TestTracerTakesManySites(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			f := File{Opened: codeFile(t, 16*n+16)}
 			for i := range n {
-				p, errs := OperandPlan(elf.EM_X86_64, synthetic(i, i%11), 0)
+				p, errs := prog.OperandPlan(elf.EM_X86_64, synthetic(i, i%11), 0)
 				for _, err := range errs {
 					if err != nil {
 						t.Fatal(err)
 					}
 				}
-				f.Sites = append(f.Sites, Site{Offset: uint64(16*i + 16), Index: uint32(i), Plan: p})
+				f.Sites = append(f.Sites, prog.Site{Offset: uint64(16*i + 16), Index: uint32(i), Plan: p})
 			}
 			tr, err := NewTracer(Options{MaxString: 256, BufferSize: 1 << 20})
 			if err != nil {
@@ -95,25 +96,25 @@ func TestTracerTakesManySites(t *testing.T) {
 func TestTracerTakesLargestPlans(t *testing.T) {
 	peer.Root(t)
 	var strings []int
-	for i := range MaxStrings {
+	for i := range prog.MaxStrings {
 		strings = append(strings, 24*i)
 	}
 	var ops []sdt.Operand
-	for i := range MaxValues + 1 {
+	for i := range prog.MaxValues + 1 {
 		ops = append(ops, sdt.Operand{Kind: sdt.Memory, Size: 8, Base: sdt.RSP, Disp: int64(8 * i)})
 	}
-	values, errs := OperandPlan(elf.EM_X86_64, ops, 0)
-	if errs[MaxValues] != ErrTooMany || errs[MaxValues-1] != nil {
-		t.Errorf("errors of the last arguments: %v, %v", errs[MaxValues-1], errs[MaxValues])
+	values, errs := prog.OperandPlan(elf.EM_X86_64, ops, 0)
+	if errs[prog.MaxValues] != prog.ErrTooMany || errs[prog.MaxValues-1] != nil {
+		t.Errorf("errors of the last arguments: %v, %v", errs[prog.MaxValues-1], errs[prog.MaxValues])
 	}
-	for _, size := range []int{24 * MaxStrings, MaxRecord, 24*MaxStrings + 7} {
-		record, err := RecordPlan(size, strings, 152)
+	for _, size := range []int{24 * prog.MaxStrings, prog.MaxRecord, 24*prog.MaxStrings + 7} {
+		record, err := prog.RecordPlan(size, strings, 152)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, limit := range []int{1, 32, 33, 256, 257, MaxString} {
+		for _, limit := range []int{1, 32, 33, 256, 257, prog.MaxString} {
 			for _, mode := range []Mode{Multi, Events} {
-				f := File{Opened: codeFile(t, 64), Sites: []Site{{Offset: 8, Plan: record}, {Offset: 16, Plan: values, Index: 1}}}
+				f := File{Opened: codeFile(t, 64), Sites: []prog.Site{{Offset: 8, Plan: record}, {Offset: 16, Plan: values, Index: 1}}}
 				tr, err := NewTracer(Options{MaxString: limit, Mode: mode})
 				if err != nil {
 					t.Fatal(err)
@@ -125,17 +126,6 @@ func TestTracerTakesLargestPlans(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-		}
-	}
-}
-
-func TestRecordPlanRefuses(t *testing.T) {
-	for _, test := range []struct {
-		size    int
-		strings []int
-	}{{-1, nil}, {MaxRecord + 1, nil}, {16, []int{8}}, {32, []int{4}}, {32, []int{-8}}, {256, make([]int, 9)}} {
-		if _, err := RecordPlan(test.size, test.strings, -1); err == nil {
-			t.Errorf("record of %d with strings at %v is accepted", test.size, test.strings)
 		}
 	}
 }

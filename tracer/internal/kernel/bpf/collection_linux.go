@@ -3,10 +3,18 @@ package bpf
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"reflect"
+	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/rlimit"
+
+	"github.com/waymark-trace/waymark/internal/filter"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
 // collection is what everything that collects hits has: its probes, and the maps that their
@@ -41,7 +49,7 @@ func (c *collection) newMap(what string, spec *ebpf.MapSpec) (*ebpf.Map, error) 
 // add attaches to the sites of files, in some processes or, with none, in all; they have n indices, 0 without
 // a site. plan returns the programs for them, and what to do once they are attached. With an error nothing has
 // changed; otherwise all are attached but those that are skipped. The caller has locked mu.
-func (c *collection) add(files []File, n int, pids []int, plan func(base traceProgram) (units []unit, done func(), err error)) (skipped []*AttachError, err error) {
+func (c *collection) add(files []File, n int, pids []int, plan func(base prog.Base) (units []unit, done func(), err error)) (skipped []*AttachError, err error) {
 	if c.held == nil {
 		return nil, os.ErrClosed
 	}
@@ -51,7 +59,7 @@ func (c *collection) add(files []File, n int, pids []int, plan func(base tracePr
 		skipped, err = c.held.add(files, units, pids, c.options)
 	}
 	if err != nil {
-		err = errors.Join(err, closeMaps(c.maps[maps:]))
+		err = errors.Join(err, closeAll(c.maps[maps:]))
 		c.maps, c.patterns = c.maps[:maps], patterns
 		return nil, err
 	}
@@ -62,8 +70,8 @@ func (c *collection) add(files []File, n int, pids []int, plan func(base tracePr
 	return skipped, nil
 }
 
-func (c *collection) plan(files []File, plan func(traceProgram) ([]unit, func(), error)) ([]unit, func(), error) {
-	if !hasSites(files) {
+func (c *collection) plan(files []File, plan func(prog.Base) ([]unit, func(), error)) ([]unit, func(), error) {
+	if !slices.ContainsFunc(files, func(f File) bool { return len(f.Sites) > 0 }) {
 		return nil, nil, nil // linkers at most
 	}
 	if c.patterns == nil {
@@ -72,11 +80,43 @@ func (c *collection) plan(files []File, plan func(traceProgram) ([]unit, func(),
 			return nil, nil, err
 		}
 	}
-	base, err := newProgram(c.patterns, c.options)
+	base, err := prog.NewBase(prog.Machine(runtime.GOARCH))
 	if err != nil {
 		return nil, nil, err
 	}
+	if c.patterns != nil {
+		base.Patterns = c.patterns.FD()
+	}
+	if w := c.options.Watch; w != nil {
+		base.Admit = w.programs.Admit()
+	}
+	if base.PIDs, err = ownPIDNamespace(); err != nil {
+		return nil, nil, err
+	}
 	return plan(base)
+}
+
+// newPatterns makes the map with the tables of the sites' condition, nil when it compares no text.
+func (c *collection) newPatterns(files []File) (*ebpf.Map, error) {
+	var patterns []*filter.Pattern
+	for i := range files {
+		for j := range files[i].Sites {
+			if w := files[i].Sites[j].Where; w != nil {
+				patterns = w.Filter.Patterns // all are of one expression
+			}
+		}
+	}
+	if len(patterns) == 0 {
+		return nil, nil
+	}
+	m, err := c.newMap(fmt.Sprintf("the tables of %d texts", len(patterns)), prog.PatternTables(patterns))
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Freeze(); err != nil {
+		return nil, fmt.Errorf("freezing the tables of texts: %w", err)
+	}
+	return m, nil
 }
 
 // live is nil as long as there are probes, which is until Close or the end of a guard. The caller has locked mu.
@@ -101,14 +141,109 @@ func (c *collection) detach() error {
 func (c *collection) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	err := errors.Join(c.detach(), closeMaps(c.maps))
+	err := errors.Join(c.detach(), closeAll(c.maps))
 	c.maps = nil
 	return err
 }
 
-func closeMaps(maps []*ebpf.Map) (err error) {
-	for _, m := range maps {
-		err = errors.Join(err, m.Close())
+func closeAll[C io.Closer](all []C) (err error) {
+	for _, c := range all {
+		err = errors.Join(err, c.Close())
 	}
 	return err
+}
+
+// newMap makes a map. Before Linux 5.11 maps and programs count against RLIMIT_MEMLOCK, and
+// raising it needs CAP_SYS_RESOURCE. Where that fails making the map says so.
+func newMap(spec *ebpf.MapSpec) (*ebpf.Map, error) {
+	_ = rlimit.RemoveMemlock()
+	return ebpf.NewMap(spec)
+}
+
+// keyMap is a map whose keys have a layout. A per-CPU map of counters can be read; it keeps the buffers.
+type keyMap struct {
+	*ebpf.Map
+	layout prog.KeyLayout
+	keys   reflect.Value // [readBatch][size]byte
+	values []uint64
+	single bool // the kernel has no batches: before Linux 5.6
+}
+
+// keyMap returns the first known map that the keys of all sites fit into, or else a new one.
+func (c *collection) keyMap(known []*keyMap, files []File, spec *ebpf.MapSpec) (*keyMap, error) {
+	var keys []prog.Key
+	for i := range files {
+		for j := range files[i].Sites {
+			keys = append(keys, files[i].Sites[j].Key)
+		}
+	}
+	layout, err := prog.LayoutOf(keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range known {
+		if m.layout.Holds(layout) {
+			return m, nil
+		}
+	}
+	spec.KeySize = uint32(layout.Size)
+	m, err := c.newMap(fmt.Sprintf("a table of %d keys of %d bytes", spec.MaxEntries, layout.Size), spec)
+	return &keyMap{Map: m, layout: layout}, err
+}
+
+// keep adds a map unless it is known.
+func keep(known []*keyMap, m *keyMap) []*keyMap {
+	if slices.Contains(known, m) {
+		return known
+	}
+	return append(known, m)
+}
+
+// readBatch is how many elements a system call returns: more than share a bucket of the
+// kernel's hash table, which comes whole or not at all.
+const readBatch = 4096
+
+// read calls each for every element, with the sum of its numbers.
+func (m *keyMap) read(each func(prog.RawKey, uint64)) error {
+	if !m.single {
+		err := m.batches(each)
+		if !errors.Is(err, ebpf.ErrNotSupported) {
+			return err
+		}
+		m.single = true
+	}
+	key := make([]byte, m.KeySize())
+	all := m.Iterate()
+	for all.Next(&key, &m.values) {
+		each(m.layout.Raw(key), total(m.values))
+	}
+	return all.Err()
+}
+
+func (m *keyMap) batches(each func(prog.RawKey, uint64)) error {
+	cpus, err := ebpf.PossibleCPU()
+	if err != nil {
+		return err
+	}
+	if !m.keys.IsValid() {
+		// The library wants to know the size of a key from its type.
+		key := reflect.ArrayOf(int(m.KeySize()), reflect.TypeFor[byte]())
+		n := min(readBatch, int(m.MaxEntries()))
+		m.keys = reflect.MakeSlice(reflect.SliceOf(key), n, n)
+		m.values = make([]uint64, n*cpus)
+	}
+	var cursor ebpf.MapBatchCursor
+	for {
+		n, err := m.BatchLookup(&cursor, m.keys.Interface(), m.values, nil)
+		last := errors.Is(err, ebpf.ErrKeyNotExist)
+		if err != nil && !last {
+			return err
+		}
+		for i := range n {
+			each(m.layout.Raw(m.keys.Index(i).Bytes()), total(m.values[i*cpus:(i+1)*cpus]))
+		}
+		if last {
+			return nil
+		}
+	}
 }

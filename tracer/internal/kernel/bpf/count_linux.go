@@ -1,17 +1,19 @@
 package bpf
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
 // Counter counts hits by index.
 type Counter struct {
 	collection
 	arrays []countArray // one for each time that something was added
-	perCPU []uint64
 }
 
 // countArray holds the counters of n indices.
@@ -27,36 +29,19 @@ func NewCounter(o Options) (*Counter, error) {
 }
 
 // Add attaches to the sites of files in some processes or, with no pids, in all. Their indices are
-// below n, and come back behind those that there are. Sites that the kernel refuses for what they are
-// are skipped, as long as there are others.
+// below n, and come back after those that there are. Sites that the kernel refuses are skipped,
+// as long as it takes others.
 func (c *Counter) Add(files []File, n int, pids []int) (skipped []*AttachError, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.add(files, n, pids, func(base traceProgram) ([]unit, func(), error) {
-		m, err := c.newMap(fmt.Sprintf("%d counters", n), &ebpf.MapSpec{
-			Name: "waymark_count", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(n),
-		})
+	return c.add(files, n, pids, func(base prog.Base) ([]unit, func(), error) {
+		m, err := c.newMap(fmt.Sprintf("%d counters", n), prog.Counters("waymark_count", n))
 		if err != nil {
 			return nil, nil, err
 		}
-		return base.countUnits(files, m.FD()), func() { c.arrays = append(c.arrays, countArray{m, n}) }, nil
+		units := unitsOf(files, "waymark_count", func(s *prog.Site, means prog.Means) asm.Instructions { return base.Count(s, means, m.FD()) })
+		return units, func() { c.arrays = append(c.arrays, countArray{m, n}) }, nil
 	})
-}
-
-// countUnits returns a program for each condition.
-func (base traceProgram) countUnits(files []File, array int) []unit {
-	g := unitsBy{name: "waymark_count"}
-	for i := range files {
-		for j := range files[i].Sites {
-			s := &files[i].Sites[j]
-			g.add(place(files, i, j, uint64(s.Index)), s.Where.key(), s.Where != nil, func(m Mode, cookie *uint64) asm.Instructions {
-				a := base
-				a.sleepable, a.cookie = m == Multi, cookie
-				return a.countProgram(s.Where, array)
-			})
-		}
-	}
-	return g.units
 }
 
 // Read returns the hits since attaching, one system call for each index.
@@ -66,10 +51,16 @@ func (c *Counter) Read() ([]uint64, error) {
 	if err := c.live(); err != nil {
 		return nil, err
 	}
-	counts := make([]uint64, 0, c.indices)
-	for _, a := range c.arrays {
+	return readAll(c.arrays, c.indices)
+}
+
+// readAll returns n counters in all.
+func readAll(arrays []countArray, n int) ([]uint64, error) {
+	counts := make([]uint64, 0, n)
+	var perCPU []uint64
+	for _, a := range arrays {
 		for i := range a.n {
-			n, err := sum(a.Map, uint32(i), &c.perCPU)
+			n, err := sum(a.Map, uint32(i), &perCPU)
 			if err != nil {
 				return nil, fmt.Errorf("reading counter %d: %w", i, err)
 			}
@@ -85,4 +76,120 @@ func sum(array *ebpf.Map, index uint32, perCPU *[]uint64) (uint64, error) {
 		return 0, err
 	}
 	return total(*perCPU), nil
+}
+
+func total(perCPU []uint64) (n uint64) {
+	for _, v := range perCPU {
+		n += v
+	}
+	return n
+}
+
+// KeyCounter counts hits by index and key.
+type KeyCounter struct {
+	collection
+	maxKeys int
+	keys    []*keyMap    // of counters
+	others  []countArray // by index: hits whose key found no room
+}
+
+// NewKeyCounter returns one without a site. It counts at most maxKeys keys; where later sites have
+// longer ones than the first, as many of these in addition.
+func NewKeyCounter(maxKeys int, o Options) (*KeyCounter, error) {
+	c := &KeyCounter{maxKeys: maxKeys}
+	return c, c.open(o)
+}
+
+// Add attaches to the sites of files, each of which has a key, as Counter's does.
+func (c *KeyCounter) Add(files []File, n int, pids []int) (skipped []*AttachError, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.add(files, n, pids, func(base prog.Base) ([]unit, func(), error) {
+		keys, err := c.keyMap(c.keys, files, prog.KeyCounters(c.maxKeys))
+		if err != nil {
+			return nil, nil, err
+		}
+		others, err := c.newMap(fmt.Sprintf("%d counters", n), prog.Counters("waymark_others", n))
+		if err != nil {
+			return nil, nil, err
+		}
+		maps := prog.KeyMaps{Layout: keys.layout, Keys: keys.FD(), Others: others.FD(), First: c.indices}
+		units := unitsOf(files, "waymark_countby", func(s *prog.Site, m prog.Means) asm.Instructions { return base.CountBy(s, m, maps) })
+		return units, func() {
+			c.keys = keep(c.keys, keys)
+			c.others = append(c.others, countArray{others, n})
+		}, nil
+	})
+}
+
+// Read calls each for every key that was hit, with its hits since attaching, and returns by
+// index the hits whose keys found no room. A RawKey is valid until each returns.
+func (c *KeyCounter) Read(each func(prog.RawKey, uint64)) (others []uint64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.live(); err != nil {
+		return nil, err
+	}
+	for _, m := range c.keys {
+		if err := m.read(each); err != nil {
+			return nil, fmt.Errorf("reading counters by key: %w", err)
+		}
+	}
+	return readAll(c.others, c.indices)
+}
+
+// Latency measures the time from hits of some sites to those of others with the same key.
+type Latency struct {
+	collection
+	maxOpen int
+	kept    []*keyMap // by key: when it began, 0 while it is not open
+	begun   []*keyMap // the same of keys that found no room there, without those that are not open
+	state   *ebpf.Map
+}
+
+// NewLatency returns one without a site. It keeps at most maxOpen keys open, as NewKeyCounter does.
+func NewLatency(maxOpen int, o Options) (*Latency, error) {
+	l := &Latency{maxOpen: maxOpen}
+	if err := l.collection.open(o); err != nil {
+		return nil, err
+	}
+	var err error
+	if l.state, err = l.newMap("a histogram", prog.PairState()); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// Add attaches to the sites of files, each of which has a key of one part, in some processes or,
+// with no pids, in all.
+func (l *Latency) Add(files []File, pids []int) (skipped []*AttachError, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.add(files, 0, pids, func(base prog.Base) ([]unit, func(), error) {
+		kept, err := l.keyMap(l.kept, files, prog.KeptKeys(l.maxOpen))
+		if err != nil {
+			return nil, nil, err
+		}
+		begun, err := l.keyMap(l.begun, files, prog.OpenKeys(l.maxOpen))
+		if err != nil {
+			return nil, nil, err
+		}
+		maps := prog.PairMaps{Layout: begun.layout, Kept: kept.FD(), Open: begun.FD(), State: l.state.FD()}
+		units := unitsOf(files, "waymark_latency", func(s *prog.Site, m prog.Means) asm.Instructions { return base.Latency(s, m, maps) })
+		return units, func() { l.kept, l.begun = keep(l.kept, kept), keep(l.begun, begun) }, nil
+	})
+}
+
+// Read returns what was counted since attaching, by one system call.
+func (l *Latency) Read() (*prog.Latencies, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.live(); err != nil {
+		return nil, err
+	}
+	var perCPU []prog.CPUState
+	if err := l.state.Lookup(uint32(0), &perCPU); err != nil {
+		return nil, fmt.Errorf("reading latencies: %w", err)
+	}
+	return prog.SumPairs(perCPU), nil
 }

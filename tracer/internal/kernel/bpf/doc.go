@@ -1,8 +1,7 @@
-// Package bpf assembles, loads and attaches the eBPF programs of the kernel engine, and reads
-// what they write. It is the only package that imports an eBPF library.
+// Package bpf loads and attaches the eBPF programs of the kernel engine, and reads their maps and
+// rings. Package prog generates them.
 //
-// Nothing is compiled on the user's machine: a program is generated for the operands at hand
-// from the layout in layout.go. Nothing is pinned either, so that the kernel detaches
-// everything and lowers the reference counters when the process ends that holds the links. That
-// is a guard (package guard), which ends with this process, however that does.
+// Nothing is pinned, so that the kernel detaches everything and lowers the reference counters when
+// the process that holds the links ends. That process is a guard (package guard), which ends with
+// this one, however this one ends.
 package bpf

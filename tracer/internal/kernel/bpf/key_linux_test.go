@@ -5,17 +5,16 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/internal/test/peer"
-	"github.com/waymark-trace/waymark/sdt"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
 // parts are one of every kind that is not a string.
-func parts(t *testing.T) Key {
+func parts(t *testing.T) prog.Key {
 	t.Helper()
-	k := Key{{}, {Source: FromValue, Value: Value{Kind: Immediate, Disp: 1 << 40}}, {Source: FromPID}, {Source: FromTID}, {Source: FromComm}, {Source: FromCPU}, {Source: FromGoroutine, Goid: 152}}
+	k := prog.Key{{}, {Source: prog.FromValue, Value: prog.Value{Kind: prog.Immediate, Disp: 1 << 40}}, {Source: prog.FromPID}, {Source: prog.FromTID}, {Source: prog.FromComm}, {Source: prog.FromCPU}, {Source: prog.FromGoroutine, Goid: 152}}
 	for _, o := range synthetic(3, 10) {
-		p, err := OperandPart(elf.EM_X86_64, &o, 0)
+		p, err := prog.OperandPart(elf.EM_X86_64, &o, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,9 +23,9 @@ func parts(t *testing.T) Key {
 	return k
 }
 
-func textPart(t *testing.T, offset int) Part {
+func textPart(t *testing.T, offset int) prog.Part {
 	t.Helper()
-	p, err := RecordPart(elf.EM_X86_64, offset, 16, false, true)
+	p, err := prog.RecordPart(elf.EM_X86_64, offset, 16, false, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,17 +35,17 @@ func textPart(t *testing.T, offset int) Part {
 // The verifier takes every kind of part, the largest keys, and sites whose keys differ.
 func TestKeyPrograms(t *testing.T) {
 	peer.Root(t)
-	var keys []Key
+	var keys []prog.Key
 	for _, p := range parts(t) {
-		keys = append(keys, Key{p})
+		keys = append(keys, prog.Key{p})
 	}
-	keys = append(keys, Key{textPart(t, 8)})
+	keys = append(keys, prog.Key{textPart(t, 8)})
 	all := parts(t)
 	for _, mode := range []Mode{Multi, Events, EventsPlain} {
 		t.Run(mode.String(), func(t *testing.T) {
 			f := File{Opened: codeFile(t, 16*len(keys)+16)}
 			for i, k := range keys {
-				f.Sites = append(f.Sites, Site{Offset: uint64(16*i + 16), Index: uint32(i), Key: k, End: i%2 == 1})
+				f.Sites = append(f.Sites, prog.Site{Offset: uint64(16*i + 16), Index: uint32(i), Key: k, End: i%2 == 1})
 			}
 			l, err := NewLatency(100, Options{Mode: mode})
 			if err != nil {
@@ -57,8 +56,8 @@ func TestKeyPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Four strings are the longest key, one more is too long.
-			text := Key{textPart(t, 0), textPart(t, 16), textPart(t, 240), textPart(t, 32)}
-			f.Sites = []Site{{Offset: 8, Key: text}, {Offset: 16, Index: 1, Key: all[:4]}, {Offset: 24, Index: 2, Key: all[4:8]}, {Offset: 32, Index: 2, Key: all[8:12]}}
+			text := prog.Key{textPart(t, 0), textPart(t, 16), textPart(t, 240), textPart(t, 32)}
+			f.Sites = []prog.Site{{Offset: 8, Key: text}, {Offset: 16, Index: 1, Key: all[:4]}, {Offset: 24, Index: 2, Key: all[4:8]}, {Offset: 32, Index: 2, Key: all[8:12]}}
 			c, err := NewKeyCounter(10, Options{Mode: mode})
 			if err != nil {
 				t.Fatal(err)
@@ -67,14 +66,14 @@ func TestKeyPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			// What fits into the keys that there are needs no table of its own.
-			f.Sites = []Site{{Offset: 8, Key: all[4:8]}}
+			f.Sites = []prog.Site{{Offset: 8, Key: all[4:8]}}
 			if _, err := c.Add([]File{f}, 1, nil); err != nil {
 				t.Fatal(err)
 			}
-			if len(c.keys) != 1 || c.keys[0].layout.size != MaxKey {
-				t.Errorf("%d tables, four strings are a key of %d bytes", len(c.keys), c.keys[0].layout.size)
+			if len(c.keys) != 1 || c.keys[0].layout.Size != prog.MaxKey {
+				t.Errorf("%d tables, four strings are a key of %d bytes", len(c.keys), c.keys[0].layout.Size)
 			}
-			f.Sites = []Site{{Offset: 8, Key: append(text, textPart(t, 48))}}
+			f.Sites = []prog.Site{{Offset: 8, Key: append(text, textPart(t, 48))}}
 			if _, err := c.Add([]File{f}, 1, nil); err == nil {
 				t.Error("five strings are accepted")
 			}
@@ -82,22 +81,5 @@ func TestKeyPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-	}
-}
-
-func TestOperandPart(t *testing.T) {
-	for operand, want := range map[string]Part{
-		"-4@$-9":     {Source: FromValue, Value: Value{Kind: Immediate, Base: noRegister, Index: noRegister, Disp: -9}},
-		"1@%ah":      {Source: FromValue, Value: Value{Kind: FromRegister, Size: 1, Shift: 8, Base: 80, Index: noRegister}},
-		"-2@8(%rax)": {Source: FromValue, Value: Value{Kind: FromMemory, Size: 2, Signed: true, Base: 80, Index: noRegister, Disp: 8}},
-	} {
-		o := sdt.ParseOperands(elf.EM_X86_64, operand)[0]
-		got, err := OperandPart(elf.EM_X86_64, &o, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", operand, diff)
-		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"golang.org/x/sys/unix"
 )
 
@@ -119,7 +120,7 @@ func TestSkips(t *testing.T) {
 				add := func(offsets ...uint64) (skipped []int, err error) {
 					f.Sites = nil
 					for i, offset := range offsets {
-						f.Sites = append(f.Sites, Site{Offset: offset, Index: uint32(i)})
+						f.Sites = append(f.Sites, prog.Site{Offset: offset, Index: uint32(i)})
 					}
 					all, err := c.Add([]File{f}, len(offsets), nil)
 					for _, at := range all {

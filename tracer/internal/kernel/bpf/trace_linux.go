@@ -12,6 +12,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
 // Tracer reads events. Next is for one goroutine at a time.
@@ -24,7 +25,7 @@ type Tracer struct {
 	broken       atomic.Pointer[error] // why nothing comes any more though nobody stopped it
 
 	// The last that was read, kept for after Close; mu guards it.
-	counts [missedReasons][]uint64 // by CPU
+	counts [prog.MissedReasons][]uint64 // by CPU
 
 	watched context.Context // whose end wakes the reader
 	unwatch func() bool
@@ -45,9 +46,7 @@ func (t *Tracer) open(o Options) (err error) {
 	}); err != nil {
 		return err
 	}
-	if t.missed, err = t.newMap("the counters of hits without events", &ebpf.MapSpec{
-		Name: "waymark_lost", Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: missedReasons,
-	}); err != nil {
+	if t.missed, err = t.newMap("the counters of hits without events", prog.MissedCounters()); err != nil {
 		return err
 	}
 	if t.reader, err = newEventRing(t.ring); err != nil {
@@ -81,44 +80,34 @@ func ringSize(n int) uint32 {
 func (t *Tracer) Add(files []File, n int, pids []int) (skipped []*AttachError, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.add(files, n, pids, func(base traceProgram) ([]unit, func(), error) {
+	return t.add(files, n, pids, func(base prog.Base) ([]unit, func(), error) {
+		events := prog.Events{Ring: t.ring.FD(), Missed: t.missed.FD(), MaxString: max(t.options.MaxString, 1)}
 		if t.options.OwnPIDs {
-			base.ownPIDs, _ = loadKernelTypes() // without them nobody has a second number
+			events.OwnPIDs, _ = loadKernelTypes() // without them there is no second number
 		}
-		base.ring, base.lost, base.maxString = t.ring.FD(), t.missed.FD(), max(t.options.MaxString, 1)
-		return base.traceUnits(files, t.indices), nil, nil
+		return traceUnits(prog.NewPacker(base, events), files, t.indices), nil, nil
 	})
 }
 
-// traceUnits packs plans into as few programs as hold them.
-func (base traceProgram) traceUnits(files []File, first int) []unit {
-	p := newPacker(base)
-	var at [][]placed
+// traceUnits packs the code of sites into as few programs as hold it.
+func traceUnits(p *prog.Packer, files []File, first int) (units []unit) {
 	for i := range files {
 		for j := range files[i].Sites {
 			s := &files[i].Sites[j]
-			program, plan := p.add(s)
-			for program >= len(at) {
-				at = append(at, nil)
+			at, piece := p.Add(s)
+			if at == len(units) {
+				units = append(units, unit{name: "waymark_trace", sleepable: true,
+					assemble: func(m prog.Means) asm.Instructions { return p.Assemble(at, m) }})
 			}
-			at[program] = append(at[program], place(files, i, j, uint64(plan)<<32|uint64(first)+uint64(s.Index)))
+			units[at].sites = append(units[at].sites, place(files, i, j, uint64(piece)<<32|uint64(first)+uint64(s.Index)))
 		}
-	}
-	var units []unit
-	for i, pieces := range p.programs {
-		units = append(units, unit{name: "waymark_trace", sleepable: true, sites: at[i],
-			assemble: func(m Mode, cookie *uint64) asm.Instructions {
-				a := base
-				a.sleepable, a.cookie = m == Multi, cookie
-				return a.assemble(pieces)
-			}})
 	}
 	return units
 }
 
 // Next reads the next event into r, whose Body is valid until the next call. It returns
 // io.EOF after Stop when nothing is left, and the context's error as soon as it is done.
-func (t *Tracer) Next(ctx context.Context, r *Raw) error {
+func (t *Tracer) Next(ctx context.Context, r *prog.Raw) error {
 	t.watch(ctx)
 	for {
 		switch {
@@ -129,7 +118,7 @@ func (t *Tracer) Next(ctx context.Context, r *Raw) error {
 		}
 		var record []byte
 		if record, t.rest = cutRecord(t.rest); record != nil {
-			return r.decode(record)
+			return r.Decode(record)
 		}
 		stopped, broken := t.stopped.Load(), t.broken.Load()
 		var err error
@@ -164,18 +153,18 @@ func (t *Tracer) watch(ctx context.Context) {
 }
 
 // Lost returns how many events found the ring full.
-func (t *Tracer) Lost() (uint64, error) { return t.read(missedLost) }
+func (t *Tracer) Lost() (uint64, error) { return t.read(prog.MissedLost) }
 
 // LostByCPU is Lost for each CPU.
 func (t *Tracer) LostByCPU() ([]uint64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	err := t.readCounts()
-	return slices.Clone(t.counts[missedLost]), err
+	return slices.Clone(t.counts[prog.MissedLost]), err
 }
 
 // Filtered returns how many hits had a condition that does not hold.
-func (t *Tracer) Filtered() (uint64, error) { return t.read(missedFiltered) }
+func (t *Tracer) Filtered() (uint64, error) { return t.read(prog.MissedFiltered) }
 
 func (t *Tracer) read(reason int) (uint64, error) {
 	t.mu.Lock()

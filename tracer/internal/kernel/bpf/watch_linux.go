@@ -1,12 +1,13 @@
 package bpf
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/ringbuf"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 	"golang.org/x/sys/unix"
 )
 
@@ -14,10 +15,9 @@ import (
 // processes of the set only. The kernel keeps it: who ends is out before its number can be
 // used again, and with Follow a child is in before its first instruction.
 type Watch struct {
-	pids              *pidNamespace
+	programs          prog.Watch
 	set, paused, ring *ebpf.Map
 	reader            *ringbuf.Reader
-	o                 WatchOptions
 	closed            bool
 }
 
@@ -30,36 +30,6 @@ type WatchOptions struct {
 	// shell would take it for Ctrl-Z.
 	Pause bool
 }
-
-// News is what happened to a process.
-type News struct {
-	Kind    NewsKind
-	PID     int
-	Stopped bool // it was, and waits for Continue
-}
-
-// NewsKind says what happened.
-type NewsKind uint32
-
-const (
-	Forked   NewsKind = iota + 1 // it was added, as a child
-	Executed                     // it executes a program
-	Replaced                     // the same, by another thread than its first one, which is no more
-	Ended                        // it ended, and is out of the set
-	Mapped                       // the dynamic linker has mapped or unmapped something
-	Full                         // the set had no room for this child
-)
-
-func (k NewsKind) String() string {
-	names := [...]string{"nothing", "forked", "executed", "replaced", "ended", "mapped", "full"}
-	if int(k) < len(names) {
-		return names[k]
-	}
-	return fmt.Sprintf("news %d", uint32(k))
-}
-
-// pausedBit of a kind says that the process was stopped.
-const pausedBit = 1 << 31
 
 const (
 	// maxWatched is how many processes a set holds, the kernel's default for all there are.
@@ -74,20 +44,21 @@ func NewWatch(o WatchOptions) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{o: o}
-	if w.pids, err = ownPIDNamespace(); err != nil {
+	pids, err := ownPIDNamespace()
+	if err != nil {
 		return nil, err
 	}
-	w.pids.types = types
+	pids.Types = types
+	w := &Watch{}
 	for _, m := range []struct {
 		to   **ebpf.Map
-		spec ebpf.MapSpec
+		spec *ebpf.MapSpec
 	}{
-		{&w.set, ebpf.MapSpec{Name: "waymark_set", Type: ebpf.Hash, KeySize: 4, ValueSize: 4, MaxEntries: maxWatched}},
-		{&w.paused, ebpf.MapSpec{Name: "waymark_paused", Type: ebpf.Hash, KeySize: 4, ValueSize: 4, MaxEntries: maxWatched}},
-		{&w.ring, ebpf.MapSpec{Name: "waymark_news", Type: ebpf.RingBuf, MaxEntries: newsSize}},
+		{&w.set, prog.ProcessSet("waymark_set", maxWatched)},
+		{&w.paused, prog.ProcessSet("waymark_paused", maxWatched)},
+		{&w.ring, &ebpf.MapSpec{Name: "waymark_news", Type: ebpf.RingBuf, MaxEntries: newsSize}},
 	} {
-		if *m.to, err = newMap(&m.spec); err != nil {
+		if *m.to, err = newMap(m.spec); err != nil {
 			w.Close()
 			return nil, fmt.Errorf("creating map %s: %w", m.spec.Name, err)
 		}
@@ -96,6 +67,7 @@ func NewWatch(o WatchOptions) (*Watch, error) {
 		w.Close()
 		return nil, fmt.Errorf("mapping the ring of news: %w", err)
 	}
+	w.programs = prog.Watch{Set: w.set.FD(), Paused: w.paused.FD(), News: w.ring.FD(), PIDs: pids, Follow: o.Follow, Pause: o.Pause}
 	return w, nil
 }
 
@@ -118,16 +90,26 @@ func (w *Watch) Empty() bool {
 }
 
 // Next waits for news. After Close the error is os.ErrClosed.
-func (w *Watch) Next() (News, error) {
+func (w *Watch) Next() (prog.News, error) {
 	r, err := w.reader.Read()
 	if err != nil {
-		return News{}, err
+		return prog.News{}, err
 	}
-	if len(r.RawSample) < 8 {
-		return News{}, fmt.Errorf("news of %d bytes", len(r.RawSample))
+	return prog.DecodeNews(r.RawSample)
+}
+
+// linkers is the unit for where dynamic linkers pass when they have mapped something.
+func (w *Watch) linkers(files []File) []unit {
+	u := unit{name: "waymark_mapped", assemble: func(prog.Means) asm.Instructions { return w.programs.Mapped() }}
+	for i := range files {
+		for _, offset := range files[i].Linker {
+			u.sites = append(u.sites, placed{i, -1, spot{Offset: offset}})
+		}
 	}
-	kind := binary.NativeEndian.Uint32(r.RawSample)
-	return News{NewsKind(kind &^ pausedBit), int(binary.NativeEndian.Uint32(r.RawSample[4:])), kind&pausedBit != 0}, nil
+	if len(u.sites) == 0 {
+		return nil
+	}
+	return []unit{u}
 }
 
 // Continue lets a process run that was stopped.
@@ -164,10 +146,5 @@ func (w *Watch) Close() error {
 	if w.reader != nil {
 		err = w.reader.Close()
 	}
-	for _, m := range []*ebpf.Map{w.set, w.paused, w.ring} {
-		if m != nil {
-			err = errors.Join(err, m.Close())
-		}
-	}
-	return err
+	return errors.Join(err, closeAll([]*ebpf.Map{w.set, w.paused, w.ring})) // nil has nothing to close
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/internal/test/talk"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
 // watched starts a shell that runs a script once it is watched.
@@ -67,7 +68,7 @@ func news(t *testing.T, w *Watch, self int) (all []string) {
 			who = 1
 		}
 		all = append(all, fmt.Sprintf("%d %v %t", who, n.Kind, n.Stopped))
-		if n.PID == self && n.Kind == Ended {
+		if n.PID == self && n.Kind == prog.Ended {
 			return all
 		}
 	}
@@ -101,7 +102,7 @@ func TestWatch(t *testing.T) {
 // A process that is stopped when everything is closed continues.
 func TestWatchClosedWhileStopped(t *testing.T) {
 	w, c, cmd := watched(t, "exec true", WatchOptions{Pause: true})
-	if n, err := w.Next(); err != nil || !n.Stopped || n.Kind != Executed {
+	if n, err := w.Next(); err != nil || !n.Stopped || n.Kind != prog.Executed {
 		t.Fatalf("%v, stopped %t, %v", n.Kind, n.Stopped, err)
 	}
 	if err := c.Close(); err != nil {

@@ -1,9 +1,10 @@
-package bpf
+package prog
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // A key in a map, in the byte order of the machine:
@@ -37,15 +38,15 @@ const (
 // Key says what hits of a site are told apart by.
 type Key []Part
 
-// keyLayout is where the parts of keys lie, and how long a key is.
-type keyLayout struct {
+// KeyLayout is where the parts of keys lie.
+type KeyLayout struct {
+	Size int // bytes of a key
 	at   []int16
-	size int
 }
 
-// layoutOf returns the layout that holds the keys of all sites.
-func layoutOf(keys []Key) (keyLayout, error) {
-	l := keyLayout{size: offKeyParts}
+// LayoutOf returns the layout that holds the keys of all sites.
+func LayoutOf(keys []Key) (KeyLayout, error) {
+	l := KeyLayout{Size: offKeyParts}
 	if len(keys) == 0 || len(keys[0]) > MaxParts {
 		return l, fmt.Errorf("a key of more than %d parts", MaxParts)
 	}
@@ -57,17 +58,17 @@ func layoutOf(keys []Key) (keyLayout, error) {
 			}
 			size = max(size, k[i].size())
 		}
-		l.at = append(l.at, int16(l.size))
-		l.size += size
+		l.at = append(l.at, int16(l.Size))
+		l.Size += size
 	}
-	if l.size > MaxKey {
-		return l, fmt.Errorf("a key of %d bytes: at most %d, which four strings take", l.size, MaxKey)
+	if l.Size > MaxKey {
+		return l, fmt.Errorf("a key of %d bytes: at most %d, which four strings take", l.Size, MaxKey)
 	}
 	return l, nil
 }
 
-// holds reports whether keys of another layout fit: each part into the room of this one's.
-func (l keyLayout) holds(other keyLayout) bool {
+// Holds reports whether keys of another layout fit: each part into the room of this one's.
+func (l KeyLayout) Holds(other KeyLayout) bool {
 	if len(l.at) != len(other.at) {
 		return false
 	}
@@ -80,8 +81,8 @@ func (l keyLayout) holds(other keyLayout) bool {
 }
 
 // room is how many bytes part i has.
-func (l keyLayout) room(i int) int {
-	end := l.size
+func (l KeyLayout) room(i int) int {
+	end := l.Size
 	if i+1 < len(l.at) {
 		end = int(l.at[i+1])
 	}
@@ -91,8 +92,11 @@ func (l keyLayout) room(i int) int {
 // RawKey is a key as the kernel wrote it.
 type RawKey struct {
 	b      []byte
-	layout keyLayout
+	layout KeyLayout
 }
+
+// Raw returns a key of this layout. It shares b.
+func (l KeyLayout) Raw(b []byte) RawKey { return RawKey{b, l} }
 
 // Parts are all of it but its index.
 func (k RawKey) Parts() []byte { return k.b[offKeyFailed:] }
@@ -122,3 +126,17 @@ func (k RawKey) Text(i int) (text []byte, size uint64) {
 
 // Comm returns part i, which is a thread's name.
 func (k RawKey) Comm(i int) [commSize]byte { return [commSize]byte(k.b[k.layout.at[i]:]) }
+
+func (k Key) mayFault() bool {
+	return slices.ContainsFunc(k, func(p Part) bool { return p.mayFault() })
+}
+
+// absent returns the bits of the parts that a site does not have.
+func (k Key) absent() (bits int64) {
+	for i := range k {
+		if k[i].Source == Absent {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}

@@ -1,4 +1,4 @@
-package bpf
+package prog
 
 import (
 	"bytes"
@@ -69,8 +69,8 @@ func (r *Raw) ValueFailed(i int) bool { return r.Failed>>i&1 != 0 }
 // TextFailed reports whether string i of a plan p could not be read.
 func (r *Raw) TextFailed(p *Plan, i int) bool { return r.Failed>>p.textBit(i)&1 != 0 }
 
-// decode reads an event. Every byte is taken to be arbitrary.
-func (r *Raw) decode(b []byte) error {
+// Decode reads an event. Every byte is taken to be arbitrary.
+func (r *Raw) Decode(b []byte) error {
 	if len(b) < offBody {
 		return fmt.Errorf("event of %d bytes, shorter than its header", len(b))
 	}

@@ -1,4 +1,4 @@
-package bpf
+package prog
 
 import "testing"
 
@@ -14,7 +14,7 @@ func FuzzRaw(f *testing.F) {
 	plans := []*Plan{records, {Goid: -1, Values: make([]Value, 5)}}
 	f.Fuzz(func(t *testing.T, b []byte, i, at int, n uint64) {
 		var r Raw
-		if r.decode(b) != nil {
+		if r.Decode(b) != nil {
 			return
 		}
 		for _, p := range plans {

@@ -1,4 +1,4 @@
-package bpf
+package prog
 
 import (
 	"debug/elf"
@@ -10,44 +10,6 @@ import (
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer/internal/dwarf/location"
 )
-
-const (
-	// MaxValues is how many values a plan reads: they pass through the program's 512-byte
-	// stack. sys/sdt.h allows 12.
-	MaxValues = 32
-	// MaxRecord is the largest record in bytes, for the same reason.
-	MaxRecord = 8 * MaxValues
-	// MaxStrings is as many as a record's eight fields.
-	MaxStrings = 8
-	// MaxString is the most bytes kept of one string.
-	MaxString = 4096
-	// maxSlot has room for a NUL, too, and a byte that says that there is more.
-	maxSlot = MaxString + 8
-)
-
-// Plan says what the events of a site carry, and where it lies when the site is hit. Sites
-// with equal plans share code.
-type Plan struct {
-	// Goid is the offset of the goroutine's number in the runtime's g, -1 for none.
-	Goid int
-	// Record is the size of the record that the record register points to, 0 for none.
-	Record int
-	// Strings are the offsets in the record of pairs of pointer and length.
-	Strings []int
-	// Values are read when there is no record,
-	Values []Value
-	// and Texts are what some of them point to.
-	Texts []Text
-}
-
-// Text is a string that operands point to.
-type Text struct {
-	Pointer Value
-	// Length is its number of bytes; of kind Nothing, a NUL ends it.
-	Length Value
-}
-
-func (t *Text) terminated() bool { return t.Length.Kind == Nothing }
 
 // Value is one operand in terms of the saved registers. The zero value is nothing to read.
 type Value struct {
@@ -83,39 +45,6 @@ const (
 )
 
 const noRegister = -1
-
-// ErrTooMany is the error of operands after the first MaxValues.
-var ErrTooMany = fmt.Errorf("more than %d arguments", MaxValues)
-
-// OperandPlan returns the plan for operands, and why each that has no value in events has
-// none. shift is how far behind the site's own address the probe sits.
-func OperandPlan(machine elf.Machine, ops []sdt.Operand, shift int64) (*Plan, []error) {
-	p := &Plan{Goid: -1}
-	errs := make([]error, len(ops))
-	for i := range ops {
-		if i >= MaxValues {
-			errs[i] = ErrTooMany
-			continue
-		}
-		v, err := value(machine, &ops[i], shift)
-		errs[i] = err
-		p.Values = append(p.Values, v)
-	}
-	return p, errs
-}
-
-// RecordPlan returns the plan for a record of size bytes with strings at the given offsets.
-func RecordPlan(size int, strings []int, goid int) (*Plan, error) {
-	if size < 0 || size > MaxRecord || len(strings) > MaxStrings {
-		return nil, fmt.Errorf("record of %d bytes and %d strings: at most %d and %d", size, len(strings), MaxRecord, MaxStrings)
-	}
-	for _, at := range strings {
-		if at < 0 || at > size-16 || at%8 != 0 {
-			return nil, fmt.Errorf("string at offset %d of a record of %d bytes", at, size)
-		}
-	}
-	return &Plan{Goid: goid, Record: size, Strings: strings}, nil
-}
 
 func value(machine elf.Machine, o *sdt.Operand, shift int64) (Value, error) {
 	if o.Err != nil {
@@ -203,32 +132,70 @@ func (v *Value) reads() bool {
 	return v.Kind == FromMemory || v.Kind == Computed && slices.ContainsFunc(*v.Steps, func(s location.Step) bool { return s.Op == location.Deref })
 }
 
-// strings is how many strings events carry.
-func (p *Plan) strings() int { return len(p.Strings) + len(p.Texts) }
-
-// textBit is the failed bit of string i.
-func (p *Plan) textBit(i int) int {
-	if p.Record > 0 {
-		return i
-	}
-	return MaxValues + i
-}
-
-// bodySize is the size of the body without string slots.
-func (p *Plan) bodySize() int {
-	if p.Record > 0 {
-		return (p.Record + 7) &^ 7
-	}
-	return 8 * len(p.Values)
-}
-
-// key is equal for plans whose code is equal.
-func (p *Plan) key() string {
-	if p == nil {
-		return ""
-	}
-	return fmt.Sprint(p.Goid, p.Record, p.Strings, p.Values, p.Texts)
-}
-
 // fitsImmediate reports whether a displacement fits an eBPF immediate.
 func fitsImmediate(disp int64) bool { return disp >= math.MinInt32 && disp <= math.MaxInt32 }
+
+// x86Registers are the offsets in struct pt_regs, arch/x86/include/uapi/asm/ptrace.h.
+var x86Registers = map[sdt.Reg]int16{
+	sdt.R15: 0, sdt.R14: 8, sdt.R13: 16, sdt.R12: 24, sdt.RBP: 32, sdt.RBX: 40, sdt.R11: 48,
+	sdt.R10: 56, sdt.R9: 64, sdt.R8: 72, sdt.RAX: 80, sdt.RCX: 88, sdt.RDX: 96, sdt.RSI: 104,
+	sdt.RDI: 112, sdt.PC: 128, sdt.RSP: 152,
+}
+
+// registerOffset returns where a register is in what the kernel hands to a program.
+func registerOffset(machine elf.Machine, r sdt.Reg) (int16, error) {
+	switch machine {
+	case elf.EM_X86_64:
+		if off, ok := x86Registers[r]; ok {
+			return off, nil
+		}
+	case elf.EM_AARCH64:
+		// struct user_pt_regs, arch/arm64/include/uapi/asm/ptrace.h: regs[31], sp, pc, pstate.
+		switch {
+		case r >= sdt.X0 && r <= sdt.X30:
+			return int16(r-sdt.X0) * 8, nil
+		case r == sdt.SP:
+			return 31 * 8, nil
+		case r == sdt.PC:
+			return 32 * 8, nil
+		}
+	}
+	return noRegister, fmt.Errorf("register %v cannot be read on %v", r, machine)
+}
+
+// dwarfX86 are the registers as DWARF numbers them: AMD64 ABI, figure 3.36.
+var dwarfX86 = [...]sdt.Reg{
+	sdt.RAX, sdt.RDX, sdt.RCX, sdt.RBX, sdt.RSI, sdt.RDI, sdt.RBP, sdt.RSP,
+	sdt.R8, sdt.R9, sdt.R10, sdt.R11, sdt.R12, sdt.R13, sdt.R14, sdt.R15, location.PC: sdt.PC,
+}
+
+// dwarfRegister returns where a register of a fetch.Program is.
+func dwarfRegister(machine elf.Machine, n int64) (int16, error) {
+	if machine != elf.EM_X86_64 || n < 0 || n >= int64(len(dwarfX86)) {
+		return noRegister, fmt.Errorf("register %d cannot be read on %v", n, machine)
+	}
+	return registerOffset(machine, dwarfX86[n])
+}
+
+// goRegisters are where a linked Go program's marker keeps the address of its record and the
+// runtime's g: the first integer argument and the g register of Go's ABIInternal.
+func goRegisters(machine elf.Machine) (record, g int16, err error) {
+	switch machine {
+	case elf.EM_X86_64:
+		return x86Registers[sdt.RAX], x86Registers[sdt.R14], nil
+	case elf.EM_AARCH64:
+		return 0, 28 * 8, nil
+	}
+	return 0, 0, fmt.Errorf("markers of Go programs cannot be read on %v", machine)
+}
+
+// Machine is the architecture that programs are generated for: the one this process runs on.
+func Machine(goarch string) elf.Machine {
+	switch goarch {
+	case "amd64":
+		return elf.EM_X86_64
+	case "arm64":
+		return elf.EM_AARCH64
+	}
+	return elf.EM_NONE
+}

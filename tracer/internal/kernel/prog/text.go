@@ -1,4 +1,4 @@
-package bpf
+package prog
 
 import (
 	"fmt"
@@ -29,14 +29,14 @@ func (p *Plan) pair(i int, gather int16) int16 {
 
 // reserveStrings reserves an event with the smallest slots that hold all its strings, and
 // leaves the size of one in R9. gather is where the record or the values are on the stack.
-func (a *traceProgram) reserveStrings(n int, p *Plan, gather int16) {
-	limit := a.maxString
+func (a *program) reserveStrings(n int, p *Plan, gather int16) {
+	limit := a.MaxString
 	if len(p.Texts) > 0 {
 		limit += 2 // one byte tells that there is more, and a NUL follows it
 	}
 	sizes := slots(limit)
 	a.locate(n, p, gather)
-	if a.sleepable {
+	if a.Sleepable {
 		for i := range p.strings() {
 			a.touch(fmt.Sprintf("touched%d_%d", n, i), p.pair(i, gather), sizes[len(sizes)-1])
 		}
@@ -61,9 +61,55 @@ func (a *traceProgram) reserveStrings(n int, p *Plan, gather int16) {
 	a.emit(asm.StoreMem(asm.R7, offSlot, asm.R9, asm.Word))
 }
 
+// measured is how much of a string that a NUL ends is read to see how long it is: enough to tell
+// the sizes of slots from each other that most strings need.
+const measured = 64
+
+// locate puts the pointers and lengths of texts where pair says.
+func (a *program) locate(n int, p *Plan, gather int16) {
+	for i := range p.Texts {
+		t, at := &p.Texts[i], p.pair(i, gather)
+		a.number(t.Pointer, nil)
+		a.emit(asm.StoreMem(asm.RFP, at, asm.R0, asm.DWord))
+		if !t.terminated() {
+			a.number(t.Length, nil)
+			a.emit(asm.StoreMem(asm.RFP, at+8, asm.R0, asm.DWord))
+			continue
+		}
+		done := fmt.Sprintf("measured%d_%d", n, i)
+		buffer := p.pair(len(p.Texts)-1, gather) - measured
+		a.readText(at, buffer, measured, done)
+		// What is longer, or cannot be read, gets the largest slot. No branch: see failed.
+		a.emit(asm.Mov.Reg(asm.R1, asm.R0), asm.RSh.Imm(asm.R1, 6), asm.LSh.Imm(asm.R1, 13),
+			asm.Or.Reg(asm.R0, asm.R1), asm.StoreMem(asm.RFP, at+8, asm.R0, asm.DWord))
+	}
+}
+
+// readText reads a string that a NUL ends, and whose address is at the stack's pointer, into the
+// stack's buffer. R0 is then its length with the NUL, size when that did not fit, or negative.
+func (a *program) readText(pointer, buffer int16, size int, done string) {
+	read := func() {
+		a.emit(asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, int32(buffer)), asm.Mov.Imm(asm.R2, int32(size)),
+			asm.LoadMem(asm.R3, asm.RFP, pointer, asm.DWord), asm.FnProbeReadUserStr.Call())
+	}
+	read()
+	if !a.Sleepable {
+		return
+	}
+	// No function waits for the memory of a string of unknown length. One that reads a byte
+	// does, of the first page and, where the string may run on there, of the next one.
+	a.emit(asm.JSGT.Imm(asm.R0, 0, done))
+	a.emit(asm.LoadMem(asm.R3, asm.RFP, pointer, asm.DWord))
+	a.read(stackScratch, 1)
+	a.emit(asm.LoadMem(asm.R3, asm.RFP, pointer, asm.DWord), asm.Add.Imm(asm.R3, int32(size-1)))
+	a.read(stackScratch, 1)
+	read()
+	a.label("%s", done)
+}
+
 // touch faults in the pages of the first limit bytes of a string, two at most. Text that the
 // program itself has not read yet, as that of a literal, need not be in memory.
-func (a *traceProgram) touch(done string, at int16, limit int) {
+func (a *program) touch(done string, at int16, limit int) {
 	a.emit(asm.LoadMem(asm.R1, asm.RFP, at+8, asm.DWord), asm.JEq.Imm(asm.R1, 0, done))
 	a.emit(asm.LoadMem(asm.R3, asm.RFP, at, asm.DWord))
 	a.read(stackScratch, 1)
@@ -80,7 +126,7 @@ func (a *traceProgram) touch(done string, at int16, limit int) {
 }
 
 // text copies string i into its slot.
-func (a *traceProgram) text(n, i int, p *Plan, gather int16) {
+func (a *program) text(n, i int, p *Plan, gather int16) {
 	at, read := p.pair(i, gather), asm.FnProbeReadUser
 	if len(p.Texts) > 0 && p.Texts[i].terminated() {
 		read = asm.FnProbeReadUserStr

@@ -1,8 +1,99 @@
-package bpf
+package prog
 
 import (
+	"fmt"
+
+	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/btf"
 )
+
+// Types are where the running kernel has what we read of its structures, in bytes.
+type Types struct {
+	taskLeader, taskPID, taskSignal, taskParent int // struct task_struct
+	signalLive, signalTTY, signalPIDs           int // struct signal_struct
+	pidLevel, pidNumbers                        int // struct pid
+	numberSize, numberNr, numberNS              int // struct upid
+	nsInode                                     int // struct pid_namespace
+}
+
+// ReadTypes finds the members in the kernel's own description of its types. Programs could be relocated
+// by the library, but are generated here: offsets are simpler. The error is ebpf.ErrNotSupported
+// if one is missing.
+func ReadTypes(spec *btf.Spec) (*Types, error) {
+	k := &Types{}
+	for _, want := range []struct {
+		to   *int
+		name string
+		path []string
+	}{
+		{&k.taskLeader, "task_struct", []string{"group_leader"}},
+		{&k.taskPID, "task_struct", []string{"thread_pid"}}, // Linux 4.19; any kernel with BTF
+		{&k.taskSignal, "task_struct", []string{"signal"}},
+		{&k.taskParent, "task_struct", []string{"real_parent"}},
+		{&k.signalLive, "signal_struct", []string{"live", "counter"}},
+		{&k.signalTTY, "signal_struct", []string{"tty"}},
+		{&k.signalPIDs, "signal_struct", []string{"pids"}},
+		{&k.pidLevel, "pid", []string{"level"}},
+		{&k.pidNumbers, "pid", []string{"numbers"}},
+		{&k.numberNr, "upid", []string{"nr"}},
+		{&k.numberNS, "upid", []string{"ns"}},
+		{&k.nsInode, "pid_namespace", []string{"ns", "inum"}},
+	} {
+		var s *btf.Struct
+		if err := spec.TypeByName(want.name, &s); err != nil {
+			return nil, fmt.Errorf("struct %s: %w: %w", want.name, ebpf.ErrNotSupported, err)
+		}
+		at, ok := offset(s, want.path)
+		if !ok {
+			return nil, fmt.Errorf("struct %s has no %v: %w", want.name, want.path, ebpf.ErrNotSupported)
+		}
+		*want.to = at
+		if want.name == "upid" {
+			k.numberSize = int(s.Size)
+		}
+	}
+	return k, nil
+}
+
+// offset returns where a member of a member … lies, in bytes. Anonymous members are looked through.
+func offset(t btf.Type, path []string) (int, bool) {
+	if len(path) == 0 {
+		return 0, true
+	}
+	var members []btf.Member
+	switch t := btf.UnderlyingType(t).(type) {
+	case *btf.Struct:
+		members = t.Members
+	case *btf.Union:
+		members = t.Members
+	}
+	for _, m := range members {
+		rest := path
+		switch m.Name {
+		case path[0]:
+			rest = path[1:]
+		case "":
+		default:
+			continue
+		}
+		if at, ok := offset(m.Type, rest); ok {
+			return int(m.Offset.Bytes()) + at, true
+		}
+	}
+	return 0, false
+}
+
+// Namespace is the PID namespace that the process numbers of events count in: that of this
+// process, whose /proc shows them.
+type Namespace struct {
+	Device, Inode uint64
+	// Level is how far it is below the initial one, which sees every process.
+	Level int
+	// Types is nil when the kernel does not describe its types. Then processes of namespaces
+	// below this one have no number, unless this is the initial one.
+	Types *Types
+}
 
 // Stack slots of what reads the kernel's structures: the last of its 512 bytes, which no plan
 // and no key reaches.
@@ -42,8 +133,8 @@ func join(parts ...any) (all asm.Instructions) {
 
 // currentNumber leaves the number of the current process, or of its thread, in R0, as this
 // process's namespace counts: 0 when it is not visible there. label makes labels unique.
-func (n *pidNamespace) currentNumber(process bool, label string) asm.Instructions {
-	if n.level == 0 {
+func (n *Namespace) currentNumber(process bool, label string) asm.Instructions {
+	if n.Level == 0 {
 		ins := asm.Instructions{asm.FnGetCurrentPidTgid.Call()}
 		if process {
 			return append(ins, asm.RSh.Imm(asm.R0, 32))
@@ -57,22 +148,22 @@ func (n *pidNamespace) currentNumber(process bool, label string) asm.Instruction
 // number does so for the task that slot stackTask points to. A task has a number in its own
 // namespace and in each above: struct pid, include/linux/pid.h. (The kernel's helper,
 // bpf_get_ns_current_pid_tgid, knows the one of the task's own namespace only.)
-func (n *pidNamespace) number(process bool, label string) asm.Instructions {
-	k := n.types
+func (n *Namespace) number(process bool, label string) asm.Instructions {
+	k := n.Types
 	var leader, visible, none asm.Instructions
 	if process {
 		leader = step(stackTask, k.taskLeader)
 	}
-	at := k.pidNumbers + n.level*k.numberSize
-	if n.level > 0 {
+	at := k.pidNumbers + n.Level*k.numberSize
+	if n.Level > 0 {
 		visible = join(
 			readKernel(stackNumber, stackTask, k.pidLevel, 4),
 			asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word),
-			asm.JLT.Imm(asm.R0, int32(n.level), label+"_none"),
+			asm.JLT.Imm(asm.R0, int32(n.Level), label+"_none"),
 			readKernel(stackNS, stackTask, at+k.numberNS, 8),
 			readKernel(stackNumber, stackNS, k.nsInode, 4),
 			asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word),
-			asm.LoadImm(asm.R1, int64(uint32(n.inode)), asm.DWord),
+			asm.LoadImm(asm.R1, int64(uint32(n.Inode)), asm.DWord),
 			asm.JNE.Reg(asm.R0, asm.R1, label+"_none"),
 		)
 		none = asm.Instructions{
@@ -89,7 +180,7 @@ func (n *pidNamespace) number(process bool, label string) asm.Instructions {
 
 // ownNumber leaves the number of the current process, or of its thread, in R0, as its own namespace
 // counts, or jumps to none when that is not below the level.
-func (k *kernelTypes) ownNumber(process bool, level int, none string) asm.Instructions {
+func (k *Types) ownNumber(process bool, level int, none string) asm.Instructions {
 	var leader asm.Instructions
 	if process {
 		leader = step(stackTask, k.taskLeader)
@@ -108,7 +199,7 @@ func (k *kernelTypes) ownNumber(process bool, level int, none string) asm.Instru
 
 // ofShell jumps to yes when the current process is a job of an interactive shell: one with a
 // terminal whose process group is not its parent's. Stopping that, the shell would take the terminal back.
-func (k *kernelTypes) ofShell(yes, no string) asm.Instructions {
+func (k *Types) ofShell(yes, no string) asm.Instructions {
 	// PIDTYPE_PGID of enum pid_type, include/linux/pid.h (pid_types.h).
 	group := k.signalPIDs + 2*8
 	return join(
@@ -123,4 +214,12 @@ func (k *kernelTypes) ofShell(yes, no string) asm.Instructions {
 		asm.JNE.Reg(asm.R0, asm.R1, yes),
 		asm.Ja.Label(no),
 	)
+}
+
+// Level returns the program that returns the level of the current process's PID namespace.
+func (k *Types) Level() asm.Instructions {
+	return join(
+		asm.FnGetCurrentTask.Call(), asm.StoreMem(asm.RFP, stackTask, asm.R0, asm.DWord),
+		step(stackTask, k.taskPID), readKernel(stackNumber, stackTask, k.pidLevel, 4),
+		asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word), asm.Return())
 }
