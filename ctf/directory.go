@@ -20,8 +20,8 @@ type directory struct {
 	path string
 }
 
-// openDirectory makes a directory, or takes one that is empty and of this process's user. A symbolic
-// link to one is refused.
+// openDirectory makes a directory for this process's user alone, because events have arguments, or takes
+// one of that user that is empty. A symbolic link to one is refused.
 func openDirectory(path string) (d *directory, err error) {
 	clean := filepath.Clean(path)
 	if base := filepath.Base(clean); base == "." || base == ".." {
@@ -41,7 +41,7 @@ func openDirectory(path string) (d *directory, err error) {
 		return nil, err
 	}
 	defer parent.Close()
-	err = parent.Mkdir(base, 0o777)
+	err = parent.Mkdir(base, 0o700)
 	made := err == nil
 	info, statErr := parent.Lstat(base)
 	switch {
@@ -102,9 +102,9 @@ func (d *directory) ownsAlike(dir fs.FileInfo) bool {
 	return err == nil && haveOneOwner(info, dir)
 }
 
-// create makes a file that must not be there.
+// create makes a file that must not be there, for its user alone.
 func (d *directory) create(name string) (*os.File, error) {
-	f, err := d.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := d.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	return f, named(d.path, err)
 }
 

@@ -47,6 +47,34 @@ func TestCreateRefusesForeign(t *testing.T) {
 	}
 }
 
+// Events have arguments, so nobody else may read a trace, whatever the umask permits.
+func TestTraceIsPrivate(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	dir := filepath.Join(t.TempDir(), "trace")
+	w, err := ctf.Create(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		files++
+		return err
+	})
+	if err != nil || files < 2 {
+		t.Errorf("%d files, %v", files, err)
+	}
+}
+
 // A symbolic link, and a file, are no directories to write in.
 func TestCreateRefusesLinks(t *testing.T) {
 	dir := t.TempDir()

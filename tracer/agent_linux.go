@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/histogram"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/shm/wire"
 	"github.com/waymark-trace/waymark/tracer/internal/agentconn"
@@ -102,7 +103,7 @@ type agentPairs struct {
 	joined     pairing
 	begin, end []*Marker
 	pairs      *source.Pairs
-	took       Histogram
+	took       histogram.Histogram
 }
 
 func newAgentPairs(t Target, begin, end []*Marker, o *LatencyOptions, d options) (*agentPairs, error) {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waymark-trace/waymark/event/histogram"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/internal/histogram"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
@@ -47,7 +47,7 @@ type pairs interface {
 
 // Latencies is what Pairs has measured since attaching.
 type Latencies struct {
-	Histogram // of the pairs
+	histogram.Histogram // of the pairs
 	// Begins and Ends are the hits on either side. Those that are in no pair were still open
 	// or nested, or their other side was not seen. With a condition, Ends are those in pairs.
 	Begins, Ends uint64
@@ -178,7 +178,3 @@ func (p *Pairs) Markers() (begin, end []*Marker) { return p.engine.markers() }
 // Read returns what was measured since attaching, by one system call. The result belongs to
 // the caller. After Close it returns os.ErrClosed.
 func (p *Pairs) Read() (*Latencies, error) { return p.engine.read() }
-
-// Histogram counts durations. Its sum and maximum are exact, all other durations are within 1.6 %.
-// The zero value is empty. A Histogram must not be used by several goroutines at once.
-type Histogram = histogram.Histogram

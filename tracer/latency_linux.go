@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/waymark-trace/waymark/internal/histogram"
+	"github.com/waymark-trace/waymark/event/histogram"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )

@@ -21,6 +21,7 @@ func (s *Stats) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Vary", "Accept")
+	w.Header().Set("X-Content-Type-Options", "nosniff") // texts are the program's, and may look like HTML
 	format := r.URL.Query().Get("format")
 	if format == "" && strings.Contains(r.Header.Get("Accept"), "application/json") {
 		format = "json"

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/histogram"
+	"github.com/waymark-trace/waymark/event/histogram"
 )
 
 // Window is how many seconds a rate looks back.

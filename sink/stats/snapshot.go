@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/waymark-trace/waymark/internal/histogram"
+	"github.com/waymark-trace/waymark/event/histogram"
 )
 
 // Snapshot is what was counted up to one moment. As JSON, durations are nanoseconds.

@@ -258,6 +258,8 @@ func TestHandler(t *testing.T) {
 	} {
 		if r := get(c.method, c.url, c.accept); r.StatusCode != c.status || r.Header.Get("Content-Type") != c.content {
 			t.Errorf("%s %s %s: got %d %s", c.method, c.url, c.accept, r.StatusCode, r.Header.Get("Content-Type"))
+		} else if got := r.Header.Get("X-Content-Type-Options"); c.method == "GET" && got != "nosniff" {
+			t.Errorf("%s %s %s: X-Content-Type-Options is %q", c.method, c.url, c.accept, got)
 		}
 	}
 

@@ -6,7 +6,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
-	"github.com/waymark-trace/waymark/internal/histogram"
+	"github.com/waymark-trace/waymark/event/histogram"
 )
 
 // Latencies are the pairs of some programs, times in nanoseconds.

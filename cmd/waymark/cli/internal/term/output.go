@@ -162,14 +162,14 @@ type outputFile struct {
 }
 
 func openOutputFile(path string) (*outputFile, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		return &outputFile{File: f, created: true}, nil
 	}
 	if !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666) // a link to nothing is there, and is not
+	f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600) // a link to nothing is there, and is not
 	return &outputFile{File: f}, err
 }
 

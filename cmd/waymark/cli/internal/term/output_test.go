@@ -3,6 +3,8 @@ package term
 import (
 	"bytes"
 	"os"
+	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -86,5 +88,28 @@ func TestDumbTerminal(t *testing.T) {
 	t.Setenv("TERM", "dumb")
 	if isScreen(master) || StyleFor(master).on {
 		t.Error("a dumb terminal is a screen")
+	}
+}
+
+// Results have arguments of programs, so nobody else may read the file of -o. One that is there keeps its mode.
+func TestOutputIsPrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no modes there")
+	}
+	dir := t.TempDir()
+	shared := filepath.Join(dir, "shared")
+	if err := os.WriteFile(shared, nil, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]os.FileMode{filepath.Join(dir, "new"): 0o600, shared: 0o640} {
+		f, err := openOutputFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = f.Write([]byte("x"))
+		_ = f.Close()
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v, want mode %o", path, info.Mode(), err, want)
+		}
 	}
 }

@@ -108,8 +108,15 @@ type Table struct {
 	Rows  [][]string
 }
 
-// Add adds a row, which has as many cells as there are columns.
-func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
+// Add adds a row, which has as many cells as there are columns. Cells are made Printable: many are of
+// programs that this terminal does not trust.
+func (t *Table) Add(cells ...string) {
+	row := make([]string, len(cells))
+	for i, cell := range cells {
+		row[i] = Printable(cell)
+	}
+	t.Rows = append(t.Rows, row)
+}
 
 // Widths returns the width of each column, in characters.
 func (t *Table) Widths() []int {

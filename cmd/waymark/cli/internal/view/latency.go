@@ -8,6 +8,7 @@ import (
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/histogram"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -17,7 +18,7 @@ type LatencySample struct {
 	Elapsed  time.Duration // since attaching
 	Interval time.Duration // since the last sample
 	All      *tracer.Latencies
-	Recent   *tracer.Histogram // what there is since the last sample
+	Recent   *histogram.Histogram // what there is since the last sample
 }
 
 // MarkerNames returns the names of markers, the first few of them, or the pattern that none has matched.
@@ -201,7 +202,7 @@ func (v *LatencyJSON) Final(s *LatencySample, why End) error {
 	return v.print(s, &s.All.Histogram, s.Elapsed, why)
 }
 
-func (v *LatencyJSON) print(s *LatencySample, h *tracer.Histogram, during time.Duration, why End) error {
+func (v *LatencyJSON) print(s *LatencySample, h *histogram.Histogram, during time.Duration, why End) error {
 	o := v.Object()
 	o.Time, o.Elapsed = s.At.UTC().Format(timeFormat), s.Elapsed.Seconds()
 	o.Pairs, o.Rate = h.Count(), perSecond(h.Count(), during)
@@ -240,7 +241,7 @@ const maxHistogram = 64
 // histogramLines draws a line for each power of two, or for several of them when there are
 // more than room for lines. Bars are shorter where the lines would be longer than width, which is
 // 0 for any.
-func histogramLines(h *tracer.Histogram, room, width int) []string {
+func histogramLines(h *histogram.Histogram, room, width int) []string {
 	counts := make(map[int]uint64)
 	low, high := 63, 0
 	for _, b := range h.Buckets() {
@@ -284,7 +285,7 @@ func histogramLines(h *tracer.Histogram, room, width int) []string {
 var percentiles = []float64{50, 90, 99, 99.9}
 
 // percentileParts says what the histogram cannot show.
-func percentileParts(h *tracer.Histogram) []string {
+func percentileParts(h *histogram.Histogram) []string {
 	parts := []string{term.Plural(h.Count(), "pair")}
 	for _, p := range percentiles {
 		parts = append(parts, fmt.Sprintf("p%g %v", p, short(h.Percentile(p))))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waymark-trace/waymark/event/histogram"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -18,7 +19,7 @@ func latencySampleOf(all ...time.Duration) *LatencySample {
 	}
 	return &LatencySample{
 		At: time.Date(2026, 11, 21, 7, 44, 50, 0, time.UTC), Elapsed: 2 * time.Second, Interval: time.Second,
-		All: l, Recent: l.Since(&tracer.Histogram{}),
+		All: l, Recent: l.Since(&histogram.Histogram{}),
 	}
 }
 
