@@ -211,7 +211,7 @@ func blamed(at [][]placed, r *refusal) *AttachError {
 	return &AttachError{-1, -1, r.pid, r.err}
 }
 
-// send has a request met by whoever is to hold the links.
+// send has a request met by the process that holds the links.
 func (a *attachment) send(r *request, files []File, programs []*ebpf.Program) (*answer, error) {
 	fds := make([]int, 0, len(files)+len(programs))
 	for i := range files {
@@ -301,7 +301,7 @@ func (a *attachment) ended() <-chan struct{} {
 	return a.guard.Ended()
 }
 
-// Err is why the probes are gone though nobody has closed them, nil when they are not.
+// Err returns why the probes are gone without a call of Close, nil while they are not.
 func (a *attachment) Err() error {
 	if a.guard == nil {
 		return nil

@@ -22,7 +22,7 @@ type Tracer struct {
 	reader       *eventRing
 	batch, rest  []byte // what was taken out of the ring, and what of it was not returned
 	stopped      atomic.Bool
-	broken       atomic.Pointer[error] // why nothing comes any more though nobody stopped it
+	broken       atomic.Pointer[error] // why events ended without a call of Stop
 
 	// The last that was read, kept for after Close; mu guards it.
 	counts [prog.MissedReasons][]uint64 // by CPU

@@ -12,11 +12,11 @@ import (
 // Latencies are the pairs of some programs, times in nanoseconds.
 type Latencies struct {
 	Begins, Ends uint64
-	Nested       uint64 // begins with a key that was open: it begins anew
+	Nested       uint64 // begins with a key that was open: its time is replaced
 	Unread       uint64 // hits whose key could not be read
 	Full         uint64 // begins that found no room
 	Sum, Max     uint64
-	Counts       []uint64 // pairs by Bucket
+	Counts       []uint64 // pairs by bucket of package histogram
 }
 
 // The state of a CPU, the one element of a per-CPU array: Latencies in 64-bit words. One

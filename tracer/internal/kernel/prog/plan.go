@@ -22,7 +22,7 @@ const (
 	maxSlot = MaxString + 8
 )
 
-// Plan says what the events of a site carry, and where it lies when the site is hit. Sites
+// Plan lists the values that events of a site carry, and their locations when the site is hit. Sites
 // with equal plans share code.
 type Plan struct {
 	// Goid is the offset of the goroutine's number in the runtime's g, -1 for none.
@@ -50,7 +50,7 @@ func (t *Text) terminated() bool { return t.Length.Kind == Nothing }
 var ErrTooMany = fmt.Errorf("more than %d arguments", MaxValues)
 
 // OperandPlan returns the plan for operands, and why each that has no value in events has
-// none. shift is how far behind the site's own address the probe sits.
+// none. shift is the distance in bytes from the site's own address to the probe.
 func OperandPlan(machine elf.Machine, ops []sdt.Operand, shift int64) (*Plan, []error) {
 	p := &Plan{Goid: -1}
 	errs := make([]error, len(ops))
@@ -113,15 +113,15 @@ type Part struct {
 	Value  Value // of FromValue
 	Text   Text  // of FromText
 	Goid   int   // of FromGoroutine: as Plan.Goid, and not negative
-	// Written says that the program has just written where the value is: it is present, and programs that
-	// may not wait for memory, which cost less, can read it.
+	// Written means that the target has just written the value, so that it is in memory, and programs that
+	// may not wait, which cost less, can read it.
 	Written bool
 }
 
 // Source says where a part comes from.
 type Source uint8
 
-// What a hit has besides its operands: the process and the thread, in this process's PID namespace,
+// What a hit has in addition to its operands: the process and the thread, in this process's PID namespace,
 // the thread's name, the CPU it runs on, the goroutine's number.
 const (
 	Absent    Source = iota
@@ -187,16 +187,16 @@ func (t *Text) adjacent() bool {
 type Site struct {
 	Offset  uint64 // of the probed instruction in the file
 	Counter uint64 // file offset of the reference counter, 0 for none
-	// Index is what comes back: the counter to raise, or the site of an event. Each time that
-	// something is added it begins anew, and what comes back counts on.
+	// Index is the counter to raise, or the site of an event. It counts from zero in each call of
+	// Add; the indices that come back continue those of earlier calls.
 	Index uint32
-	// Plan is what an event carries; counting needs none.
+	// Plan is needed for events only.
 	Plan *Plan
-	// Key is what hits are told apart by, where they are.
+	// Key is needed for counting by key and for pairs only.
 	Key Key
-	// End says of a latency's site that it ends what others begin.
+	// End means that the site ends pairs that others begin.
 	End bool
-	// Where says which hits count, nil for all.
+	// Where selects the hits that count, nil for all.
 	Where *Where
 }
 
@@ -206,8 +206,8 @@ func (s *Site) MayFault() bool { return s.Key.mayFault() || s.Where != nil }
 // Same returns equal strings for sites whose hits are counted by equal programs.
 func (s *Site) Same() string { return fmt.Sprint(s.End, s.Key) + s.Where.key() }
 
-// Where is the condition under which hits of a site count. Everything that the condition asks
-// for it reads itself, so that any program can begin with it and a hit that fails costs no more.
+// Where is the condition under which hits of a site count. It reads its variables itself, so any
+// program can begin with it, and a hit that fails costs no more.
 type Where struct {
 	Filter *filter.Filter
 	// Vars are where the filter's variables lie, one for each.

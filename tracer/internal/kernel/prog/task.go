@@ -8,7 +8,7 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
-// Types are where the running kernel has what we read of its structures, in bytes.
+// Types are the offsets in bytes of the members that programs read of the kernel's structures.
 type Types struct {
 	taskLeader, taskPID, taskSignal, taskParent int // struct task_struct
 	signalLive, signalTTY, signalPIDs           int // struct signal_struct
@@ -104,11 +104,11 @@ const (
 	stackOther  = -512
 )
 
-// step replaces the pointer in a slot by the one that is offset bytes behind where it points.
+// step replaces the pointer in a slot by the one at an offset from where it points.
 func step(slot int16, offset int) asm.Instructions { return readKernel(slot, slot, offset, 8) }
 
-// readKernel copies size bytes from offset behind where the pointer in slot from points to.
-// What cannot be read becomes zero.
+// readKernel copies size bytes at an offset from where the pointer in slot from points.
+// Unreadable memory becomes zero.
 func readKernel(to, from int16, offset, size int) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, int32(to)),

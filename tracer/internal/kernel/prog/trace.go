@@ -16,7 +16,7 @@ const maxProgram = 24000
 const (
 	MissedLost     = iota // the ring was full
 	MissedFiltered        // its condition does not hold
-	MissedReasons
+	MissedReasons         // the number of reasons
 )
 
 // Events are the maps and the limits of programs that write events.
@@ -147,7 +147,7 @@ func (a *program) dispatch(lo, hi int) {
 }
 
 // plan gathers first and reserves then: while an event is reserved the ring stands still for
-// everybody, so nothing that may wait happens in between.
+// all CPUs, so nothing that may wait happens in between.
 func (a *program) plan(n int, p *Plan) {
 	a.emit(asm.Mov.Imm(asm.R8, 0))
 	a.goroutine(p)

@@ -11,7 +11,7 @@ import (
 type Tracepoint struct {
 	Group, Name string
 	Size        int   // of the fixed part, in bytes
-	Located     []int // where in it the places of values behind it are: __data_loc
+	Located     []int // offsets in it of the locations of values after it: __data_loc
 }
 
 // Limits of what is copied.
@@ -48,14 +48,14 @@ type TracepointEvent struct {
 	Located  [][]byte
 }
 
-// located is where an event has the values behind the fixed part.
+// located returns the offset in an event of the values after the fixed part.
 func (p *Tracepoint) located() int { return tpRecord + (p.Size+7)&^7 }
 
 // Program returns the program that writes events with an index into a ring, and counts in the one counter
 // of lost those that find it full. ring and lost are descriptors.
 func (p *Tracepoint) Program(index, ring, lost int, pids *Namespace) (asm.Instructions, error) {
 	if p.Size < 0 || p.Size > maxTracepoint || len(p.Located) > MaxLocated {
-		return nil, fmt.Errorf("kernel tracepoint %s:%s: its record has %d bytes and %d values behind it", p.Group, p.Name, p.Size, len(p.Located))
+		return nil, fmt.Errorf("kernel tracepoint %s:%s: its record has %d bytes and %d values after it", p.Group, p.Name, p.Size, len(p.Located))
 	}
 	ins := join(
 		asm.Mov.Reg(asm.R6, asm.R1),

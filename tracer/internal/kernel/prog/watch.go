@@ -8,14 +8,14 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// News is what happened to a process.
+// News is an event in the life of a process.
 type News struct {
 	Kind    NewsKind
 	PID     int
-	Stopped bool // it was, and waits for Continue
+	Stopped bool // the process is stopped until it gets SIGCONT
 }
 
-// NewsKind says what happened.
+// NewsKind is a kind of news.
 type NewsKind uint32
 
 const (
@@ -154,8 +154,8 @@ func (w *Watch) Mapped() asm.Instructions {
 	return join(w.members(), asm.Mov.Imm(asm.R8, int32(Mapped)), w.reserve("tell", stackProcess), w.pause(), w.submit())
 }
 
-// reserve leaves in R7 room for news of kind R8 of the process in a slot. Without room nobody
-// is told, and so nobody must be stopped.
+// reserve leaves in R7 room for news of kind R8 of the process in a slot. Without room it
+// leaves the program, because a process must not be stopped without news of it.
 func (w *Watch) reserve(label string, process int16) asm.Instructions {
 	return asm.Instructions{
 		asm.LoadMapPtr(asm.R1, w.News).WithSymbol(label), asm.Mov.Imm(asm.R2, newsSize), asm.Mov.Imm(asm.R3, 0),
