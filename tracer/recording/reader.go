@@ -97,6 +97,17 @@ func (r *Reader) Losses() ([]source.Loss, error) {
 	return lost, nil
 }
 
+// LostPackets returns the number of packets missing between those that were read so far. Losses does not count
+// their events, whose number is unknown.
+func (r *Reader) LostPackets() (n uint64) {
+	for _, t := range r.Traces {
+		for _, s := range t.Streams {
+			n += s.LostPackets()
+		}
+	}
+	return n
+}
+
 // appendLosses appends the losses of a stream: those for which its last packet has a reason, and the rest.
 func appendLosses(lost []source.Loss, s *ctf.Stream) []source.Loss {
 	context, left := s.PacketContext(), s.Discarded()

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -87,7 +88,8 @@ type reporter interface {
 type reportTotal struct {
 	events, others uint64 // of which the patterns and the condition let through
 	filtered       bool
-	lost           uint64
+	lost           uint64        // events
+	lostPackets    uint64        // their events are not in lost
 	first, last    time.Duration // on the clock of the trace
 	clock          source.Clock
 }
@@ -153,7 +155,7 @@ func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, pa
 	if err != nil {
 		return err
 	}
-	total.lost = source.Total(lost)
+	total.lost, total.lostPackets = source.Total(lost), r.LostPackets()
 	if err := view.end(&total); err != nil {
 		return err
 	}
@@ -176,7 +178,11 @@ func (e *Env) summarizeReport(t *reportTotal) {
 	if t.filtered {
 		others = " and " + plural(t.others, "other")
 	}
-	e.message("%s%s, %d lost, in %s", plural(sum.events, "event"), others, sum.lost, seconds(sum.elapsed))
+	lost := fmt.Sprint(sum.lost)
+	if t.lostPackets > 0 {
+		lost = plural(t.lost, "event") + " and " + plural(t.lostPackets, "packet")
+	}
+	e.message("%s%s, %s lost, in %s", plural(sum.events, "event"), others, lost, seconds(sum.elapsed))
 }
 
 // byTrace is the end of a report.

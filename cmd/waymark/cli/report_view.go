@@ -95,7 +95,7 @@ func (v *reportJSON) event(e *recording.Event) error {
 }
 
 func (v *reportJSON) end(t *reportTotal) error {
-	sum := traceSummary{events: t.events, lost: t.lost, elapsed: t.elapsed(), end: byTrace}
+	sum := traceSummary{events: t.events, lost: t.lost, lostPackets: t.lostPackets, elapsed: t.elapsed(), end: byTrace}
 	if t.filtered {
 		sum.filtered = &t.others
 	}

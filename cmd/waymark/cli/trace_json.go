@@ -42,6 +42,7 @@ type jsonSummary struct {
 	Summary struct {
 		Events  uint64  `json:"events"`
 		Lost    uint64  `json:"lost"`
+		Packets uint64  `json:"lost_packets,omitempty"`
 		Others  *uint64 `json:"filtered,omitempty"`
 		Elapsed float64 `json:"elapsed_s"`
 		End     end     `json:"end"`
@@ -178,6 +179,6 @@ func set[V any](m *map[string]V, key string, value V) {
 func (v *traceJSON) summary(sum *traceSummary) error {
 	var j jsonSummary
 	j.Summary.Events, j.Summary.Lost, j.Summary.Others = sum.events, sum.lost, sum.filtered
-	j.Summary.Elapsed, j.Summary.End = sum.elapsed.Seconds(), sum.end
+	j.Summary.Packets, j.Summary.Elapsed, j.Summary.End = sum.lostPackets, sum.elapsed.Seconds(), sum.end
 	return writeJSON(v.out, &j)
 }

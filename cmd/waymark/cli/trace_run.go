@@ -20,6 +20,7 @@ type traceView interface {
 // traceSummary is what trace says at its end.
 type traceSummary struct {
 	events, lost uint64
+	lostPackets  uint64  // of a trace on disk
 	unread       bool    // how many were lost is not known
 	filtered     *uint64 // nil without a condition
 	problems     []error // why all events of a marker were lost
