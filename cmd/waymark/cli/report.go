@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/tracer/recording"
 )
@@ -99,6 +100,9 @@ func (t *reportTotal) elapsed() time.Duration { return t.last - t.first }
 // reportTrace reads a trace from its beginning to its end.
 func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, patterns []string) (err error) {
 	r, damage := recording.Open(path)
+	if r == nil && errors.Is(damage, ctf.ErrVersion2) {
+		return damage
+	}
 	if r == nil {
 		return withHint(damage, "TRACE is a directory with a file named metadata, or with such below it, as waymark record and LTTng write them")
 	}
