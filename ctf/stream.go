@@ -49,6 +49,17 @@ type Event struct {
 	PacketContext, Header, StreamContext, Context, Payload Value
 }
 
+// Elapsed returns Ticks in nanoseconds, rounded down: the time on the clock without its offset. It is 0 without a clock,
+// and when an int64 cannot hold it.
+func (e *Event) Elapsed() int64 {
+	c := e.Stream.Class.clock
+	if c == nil {
+		return 0
+	}
+	ns, _ := c.duration(e.Ticks)
+	return ns
+}
+
 // Discarded returns how many events the tracer says it lost in this stream, up to the packet that was read last.
 func (s *Stream) Discarded() uint64 { return s.discarded }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 
+	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/filter"
@@ -43,7 +44,7 @@ func chooseEvents(points []*event.Point, patterns []string, where string) (*even
 			return nil, err
 		}
 	}
-	missing := map[string]bool{}
+	missing, nested := map[string]bool{}, map[string]bool{}
 	found := map[string]bool{}
 	for _, p := range selected {
 		c.selected[p] = nil
@@ -51,8 +52,9 @@ func chooseEvents(points []*event.Point, patterns []string, where string) (*even
 			continue
 		}
 		f, err := expr.Bind(func(name string) (event.Kind, error) {
-			k, ok := kindOfName(p, name)
-			found[name] = found[name] || ok
+			k, ok := kindOfName(p, name, expr.ComparesText(name))
+			nested[name] = nested[name] || ok && k == event.Invalid
+			found[name] = found[name] || ok && k != event.Invalid
 			missing[name] = true
 			return k, nil
 		})
@@ -62,6 +64,9 @@ func chooseEvents(points []*event.Point, patterns []string, where string) (*even
 		c.selected[p] = f
 	}
 	for name := range missing {
+		if !found[name] && nested[name] {
+			return nil, withHint(fmt.Errorf("--where: %s is neither a number nor a text", name), "structs, arrays and variants are printed, and not compared")
+		}
 		if !found[name] && len(selected) > 0 {
 			return nil, withHint(fmt.Errorf("--where: no marker of the trace has a field %s", name),
 				"every event has comm, pid, tid, cpu and goroutine")
@@ -70,9 +75,13 @@ func chooseEvents(points []*event.Point, patterns []string, where string) (*even
 	return c, nil
 }
 
-// kindOfName returns the kind of the value with a name in the events of a point.
-func kindOfName(p *event.Point, name string) (event.Kind, bool) {
+// kindOfName returns the kind of the value with a name in the events of a point. That of an enumeration is a text
+// where a condition compares it with one.
+func kindOfName(p *event.Point, name string, text bool) (event.Kind, bool) {
 	if i := source.Field(p, name); i >= 0 {
+		if text && p.Fields[i].Type == recording.Enum {
+			return event.String, true
+		}
 		return p.Fields[i].Kind, true
 	}
 	v, _ := source.Builtin(&event.Event{}, name)
@@ -85,14 +94,27 @@ func (c *eventChoice) holds(e *recording.Event) (ok, selected bool) {
 	if !selected || f == nil {
 		return selected, selected
 	}
-	return f.Eval(func(i int) (filter.Value, bool) { return valueOfName(e, f.Vars[i].Name) }), true
+	return f.Eval(func(i int) (filter.Value, bool) { return valueOfName(e, &f.Vars[i]) }), true
 }
 
-func valueOfName(e *recording.Event, name string) (filter.Value, bool) {
-	if i := source.Field(e.Point, name); i >= 0 {
+func valueOfName(e *recording.Event, variable *filter.Var) (filter.Value, bool) {
+	if i := source.Field(e.Point, variable.Name); i >= 0 {
 		v := &e.Values[i]
-		return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Err() == nil && e.Nested[i] == nil
+		if n := e.Nested[i]; n != nil && variable.Kind == event.String {
+			return filter.Value{Text: enumLabel(n)}, true
+		}
+		return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Err() == nil && v.Kind() != event.Invalid
 	}
-	v, _ := source.Builtin(&e.Event, name)
+	v, _ := source.Builtin(&e.Event, variable.Name)
 	return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Kind() != event.Invalid
+}
+
+// enumLabel returns the first label of an enumeration's value, as reports show it; nothing for a value without.
+func enumLabel(v *ctf.Value) []byte {
+	if t, ok := v.Type.(*ctf.Enum); ok {
+		if names := t.Names(nil, v.Bits); len(names) > 0 {
+			return []byte(names[0])
+		}
+	}
+	return nil
 }
