@@ -195,7 +195,7 @@ const byTrace end = "trace"
 func newReporter(out *output, o *reportOptions, r *recording.Reader, patterns []string) (reporter, error) {
 	switch {
 	case o.latency:
-		return newReportLatency(out, o, r.Points(), patterns)
+		return newReportLatency(out, o, r, patterns)
 	case o.stat:
 		return &reportStat{out: out, json: o.json, rows: map[string]*uint64{}}, nil
 	case o.json:

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,8 +24,9 @@ type reportLatency struct {
 	all       tracer.Latencies
 }
 
-func newReportLatency(out *output, o *reportOptions, points []*event.Point, patterns []string) (*reportLatency, error) {
+func newReportLatency(out *output, o *reportOptions, r *recording.Reader, patterns []string) (*reportLatency, error) {
 	v := &reportLatency{out: out, json: o.json}
+	points := r.Points()
 	var err error
 	if v.from, err = selectPoints(points, patterns[:1]); err != nil {
 		return nil, err
@@ -36,12 +38,34 @@ func newReportLatency(out *output, o *reportOptions, points []*event.Point, patt
 	if v.endBy == "" {
 		v.endBy = v.by
 	}
+	if err := v.checkKey(r); err != nil {
+		return nil, err
+	}
 	v.pairs = source.NewPairs(source.PairOptions{
 		Begins: func(p *event.Point) bool { return slices.Contains(v.from, p) },
 		Ends:   func(p *event.Point) bool { return slices.Contains(v.to, p) },
 		By:     v.by, EndBy: v.endBy,
 	})
 	return v, nil
+}
+
+// checkKey refuses to join by threads that the trace does not have: all events would be of one.
+func (v *reportLatency) checkKey(r *recording.Reader) error {
+	check := func(points []*event.Point, by string) error {
+		for _, p := range points {
+			switch {
+			case by == "" && (r.Has(p, "tid") || r.Has(p, "goroutine")):
+			case by == "" || (by == "tid" || by == "goroutine" || by == "pid" || by == "comm") && !r.Has(p, by):
+				return withHint(fmt.Errorf("events of %s have no %s in this trace, which would join begin and end", p.FullName(), cmp.Or(by, "thread id")),
+					"name a field that both markers have: --by FIELD; LTTng records thread ids after lttng add-context -u -t vtid")
+			}
+		}
+		return nil
+	}
+	if err := check(v.from, v.by); err != nil {
+		return err
+	}
+	return check(v.to, v.endBy)
 }
 
 func (v *reportLatency) event(e *recording.Event) error {

@@ -97,3 +97,24 @@ func TestReportForeign(t *testing.T) {
 		t.Errorf("%s", lines[1])
 	}
 }
+
+// Events without thread ids would all be joined as those of one thread.
+func TestReportLatencyNeedsThreads(t *testing.T) {
+	pair := []string{"--latency", "app:begin", "app:end"}
+	if stdout, stderr, status := reported(t, append([]string{foreignTrace(t, true)}, pair...)...); status != 0 {
+		t.Errorf("with thread ids: status %d\n%s%s", status, stdout, stderr)
+	}
+	dir := foreignTrace(t, false)
+	for _, by := range []string{"", "--by=tid", "--by=goroutine", "--by=pid", "--by=color=tid"} {
+		args := append([]string{dir}, pair...)
+		if by != "" {
+			args = append(args, by)
+		}
+		if stdout, stderr, status := reported(t, args...); status != 1 || stdout != "" || !strings.Contains(stderr, "--by FIELD") {
+			t.Errorf("%s: status %d\n%s%s", by, status, stdout, stderr)
+		}
+	}
+	if stdout, stderr, status := reported(t, append([]string{dir, "--by=color"}, pair...)...); status != 0 || stdout == "" {
+		t.Errorf("by a field: status %d\n%s%s", status, stdout, stderr)
+	}
+}
