@@ -22,7 +22,8 @@ type Agent struct {
 	mu       sync.Mutex
 	stopping bool
 	clients  map[*client]bool
-	budget   budget
+	requests budget
+	accepts  budget
 	waiting  chan struct{} // closed when the program may go on; nil when it does not wait
 	went     bool          // it is closed
 
@@ -75,7 +76,7 @@ func start(o *Options) (*Agent, error) {
 	}
 	a := &Agent{
 		listener: listener, path: dir.Path() + "/" + self.Socket(), self: self,
-		served: make(chan struct{}), clients: map[*client]bool{},
+		served: make(chan struct{}), clients: map[*client]bool{}, requests: budget{share: requestShare}, accepts: budget{share: acceptShare},
 	}
 	if a.sessions.limit = o.MaxBytes; a.sessions.limit <= 0 {
 		a.sessions.limit = defaultBytes

@@ -44,7 +44,7 @@ func (a *Agent) serve() {
 		default:
 			go c.serve()
 		}
-		a.budget.spend(acceptCost)
+		time.Sleep(a.accepts.spend(time.Now(), acceptCost))
 	}
 }
 
@@ -73,11 +73,13 @@ func (c *client) serve() {
 		if err != nil {
 			return
 		}
-		began, sending := time.Now(), c.conn.Sending()
-		if err := c.do(r); err != nil {
+		took, err := used(func() error { return c.do(r) })
+		if err != nil {
 			return
 		}
-		c.agent.budget.spend(time.Since(began) - (c.conn.Sending() - sending)) // who waits for a client does nothing
+		if wait := c.agent.requests.spend(time.Now(), took); wait > 0 && c.conn.Left(wait) {
+			return
+		}
 	}
 }
 

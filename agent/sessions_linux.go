@@ -66,7 +66,7 @@ func (c *client) record(r *wire.Session) error {
 	return c.conn.AnswerFile(&wire.Answer{Session: &said}, f)
 }
 
-// start starts a session and opens its file for a client, to read and to give back space.
+// start starts a session and opens its rings for a client.
 func (ss *sessions) start(self rundir.Process, c *client, r wire.Session) (*session, *os.File, error) {
 	mode, ok := modes[r.Mode]
 	if !ok {
@@ -100,11 +100,11 @@ func (ss *sessions) start(self rundir.Process, c *client, r wire.Session) (*sess
 		return nil, nil, refuse(wire.Limited, "there is a recording %q already", r.Name).
 			With("waymark snapshot writes what it has kept, waymark sessions stop ends it; --session NAME is another beside it")
 	}
-	if err := ss.open(self); err != nil {
+	if err := ss.enter(self); err != nil {
 		return nil, nil, err
 	}
 	if usual {
-		r.Size = fitting(r.Size, ss.room())
+		r.Size = fitting(r.Size, ss.room(r.Named))
 	}
 	s, f, err := ss.begin(c, r, mode.mode)
 	if err != nil && len(ss.all) == 0 {
@@ -116,38 +116,58 @@ func (ss *sessions) start(self rundir.Process, c *client, r wire.Session) (*sess
 // begin is start where nothing is against it. ss.mu is held.
 func (ss *sessions) begin(c *client, r wire.Session, mode ring.Mode) (*session, *os.File, error) {
 	file := r.Name + rundir.RingSuffix
-	if err := ss.fits(r.Size); err != nil {
+	if err := ss.fits(r.Size, r.Named); err != nil {
 		return nil, nil, err
 	}
 	if err := ss.dir.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) { // of an earlier agent of this process
 		return nil, nil, err
 	}
-	began, err := recorder.Start(recorder.Options{
-		Dir: ss.dir.Inside(""), Name: r.Name, Patterns: r.Patterns, Mode: mode,
-		Size: uint64(r.Size), Where: r.Where, MaxString: r.MaxString,
-	})
+	o := recorder.Options{
+		Name: r.Name, Patterns: r.Patterns, Mode: mode, Size: uint64(r.Size), Where: r.Where, MaxString: r.MaxString, Sealed: !r.Named,
+	}
+	if r.Named {
+		o.Dir, r.File = ss.dir.Inside(""), ss.dir.Path()+"/"+file
+	}
+	began, err := recorder.Start(o)
 	if err != nil {
 		return nil, nil, explain(err)
 	}
-	r.File, r.Began = ss.dir.Path()+"/"+file, time.Now().UnixNano()
+	r.Began = time.Now().UnixNano()
 	s := &session{recording: began, about: r}
 	if !r.Named {
 		s.owner = c
 	}
-	f, err := ss.dir.Open(file, unix.O_RDWR)
+	f, err := ss.open(s, unix.O_RDWR)
 	if err != nil {
 		began.Stop()
-		_ = ss.dir.Remove(file)
+		_ = ss.remove(s)
 		return nil, nil, err
 	}
 	ss.all = append(ss.all, s)
 	return s, f, nil
 }
 
+// open opens the rings of a session for a client. Rings in a file, which outlive the program, are opened for
+// reading: a client that could write could also cut the file short, and the program would die of SIGBUS.
+func (ss *sessions) open(s *session, flags int) (*os.File, error) {
+	if s.about.Named {
+		return ss.dir.Open(s.about.Name+rundir.RingSuffix, unix.O_RDONLY)
+	}
+	return s.recording.File().OpenSealed(flags)
+}
+
+// remove removes the file of a session that has one.
+func (ss *sessions) remove(s *session) error {
+	if !s.about.Named {
+		return nil
+	}
+	return ss.dir.Remove(s.about.Name + rundir.RingSuffix)
+}
+
 // fits refuses rings that would take more than half of the memory that is left, where they are memory: the
 // kernel would not refuse them, but kill the program.
-func (ss *sessions) fits(size int64) error {
-	if !ss.dir.InMemory() {
+func (ss *sessions) fits(size int64, named bool) error {
+	if named && !ss.dir.InMemory() {
 		return nil
 	}
 	left, of, err := headroom.Bytes()
@@ -163,9 +183,9 @@ func (ss *sessions) fits(size int64) error {
 }
 
 // room returns how many bytes rings may take that nobody has asked for in particular, less than nothing where that is not known.
-func (ss *sessions) room() int64 {
+func (ss *sessions) room(named bool) int64 {
 	left, _, err := headroom.Bytes()
-	if err != nil || !ss.dir.InMemory() {
+	if err != nil || named && !ss.dir.InMemory() {
 		return -1
 	}
 	return left / 2
@@ -198,8 +218,9 @@ func explain(err error) error {
 	return err
 }
 
-// open opens the directory for rings, and makes room there. ss.mu is held.
-func (ss *sessions) open(self rundir.Process) error {
+// enter opens the directory for rings, and makes room there. ss.mu is held. Its lock also tells others that the
+// program records, into sealed memory too.
+func (ss *sessions) enter(self rundir.Process) error {
 	if ss.dir != nil {
 		return nil
 	}
@@ -266,7 +287,7 @@ func (ss *sessions) end(self rundir.Process, which func(*session) bool) error {
 			return false
 		}
 		s.recording.Stop()
-		errs = append(errs, ss.dir.Remove(s.about.Name+rundir.RingSuffix))
+		errs = append(errs, ss.remove(s))
 		return true
 	})
 	if ss.dir != nil && len(ss.all) == 0 {
@@ -283,7 +304,7 @@ func (ss *sessions) file(name string) (*session, *os.File, error) {
 	if i < 0 {
 		return nil, nil, refuse(wire.NoSession, "there is no recording %.80q", name)
 	}
-	f, err := ss.dir.Open(name+rundir.RingSuffix, unix.O_RDONLY)
+	f, err := ss.open(ss.all[i], unix.O_RDONLY)
 	return ss.all[i], f, err
 }
 

@@ -44,7 +44,7 @@ func attaching(c config) ([]result, error) {
 		if err := os.WriteFile(path, image, 0o755); err != nil {
 			return nil, err
 		}
-		target := tracer.Target{Path: path}
+		target := tracer.Path(path)
 		markers, err := tracer.Find(context.Background(), target)
 		if err != nil {
 			return nil, err

@@ -74,7 +74,7 @@ func uprobes(c config) ([]result, error) {
 
 // stubOf returns where in a linked file the marker's stub and its reference counter are.
 func stubOf(path, name string) (offset, counter uint64, err error) {
-	markers, err := tracer.Find(context.Background(), tracer.Target{Path: path})
+	markers, err := tracer.Find(context.Background(), tracer.Path(path))
 	if err == nil {
 		markers, err = tracer.Select(markers, []string{name})
 	}

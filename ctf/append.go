@@ -1,6 +1,7 @@
 package ctf
 
 import (
+	"encoding/binary"
 	"errors"
 	"slices"
 )
@@ -8,20 +9,20 @@ import (
 var errNotAligned = errors.New("stream of a class that is not aligned")
 
 // Room returns memory for the next events of a stream of an AlignedStreamClass: at least size bytes
-// in the open packet. time is that of the first event. If the packet is too full, or its last event
-// is too old, Room writes it and begins another one. The memory is valid until the next method
-// call. Its content becomes part of the packet at Commit.
-func (s *StreamWriter) Room(time uint64, size int) ([]byte, error) {
+// in the open packet. time is that of the first event, and last that of the event before, which the
+// first header refers to. If the packet is too full, Room writes it and begins another one. The
+// memory is valid until the next method call. Its content becomes part of the packet at Commit.
+func (s *StreamWriter) Room(time uint64, size int) (room []byte, last uint64, err error) {
 	switch {
 	case !s.class.aligned:
-		return nil, errNotAligned
+		return nil, 0, errNotAligned
 	case time < s.last && s.pending+s.events > 0:
-		return nil, ErrOrder
+		return nil, 0, ErrOrder
 	}
 	at := Aligned(len(s.packet.b))
-	if s.pending > 0 && (at+Aligned(size) > s.w.o.PacketSize || (time-s.last)>>timeBits != 0) {
+	if s.pending > 0 && at+Aligned(size) > s.w.o.PacketSize {
 		if err := s.Flush(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		at = Aligned(len(s.packet.b))
 	}
@@ -31,17 +32,19 @@ func (s *StreamWriter) Room(time uint64, size int) ([]byte, error) {
 		s.packet.b = b
 	}
 	clear(b[len(b):at])
-	return b[at:max(at+Aligned(size), min(cap(b), s.w.o.PacketSize)&^(alignedHeader-1))], nil
+	if last = s.last; s.pending == 0 {
+		last = time
+	}
+	return b[at:max(at+Aligned(size), min(cap(b), s.w.o.PacketSize)&^(boundary-1))], last, nil
 }
 
 // leastRoom is how much memory a packet has from its first event on.
 const leastRoom = 8 << 10
 
 // Commit adds the events that the caller has encoded into the first size bytes of Room. Each begins
-// at a multiple of 8 bytes with EventClass.Header, which its context and payload follow, as their
-// types describe them in little-endian order; padding is zero. First and last are the times of the
-// first and of the last one. Nothing of that is checked. The caller sees to it that times do not
-// decrease, and that each event comes less than HeaderTime after the one before.
+// at a multiple of 8 bytes with a header, which its context and payload follow, as their types
+// describe them in little-endian order; padding is zero. First and last are the times of the first
+// and of the last one. Nothing of that is checked. The caller sees to it that times do not decrease.
 func (s *StreamWriter) Commit(size int, events, first, last uint64) {
 	if events == 0 {
 		return
@@ -55,15 +58,28 @@ func (s *StreamWriter) Commit(size int, events, first, last uint64) {
 	s.packet.b, s.packet.at = s.packet.b[:end], 8*end
 }
 
-// HeaderTime is how much time the header of an event in an AlignedStreamClass can distinguish.
-const HeaderTime = 1 << timeBits
+const (
+	CompactHeader  = 4             // bytes of a compact header
+	ExtendedHeader = 16            // and of an extended one
+	HeaderTime     = 1 << timeBits // since the event before: too long for a compact header
+	HeaderShift    = idBits        // of the time in a compact header
+)
 
-// HeaderSize is the bytes of such a header.
-const HeaderSize = alignedHeader
+// Header returns the compact header of an event of this class at time 0, as a little-endian number,
+// in a stream of an AlignedStreamClass. It is false for a class that has extended ones alone.
+func (e *EventClass) Header() (uint32, bool) { return uint32(e.ID), e.ID < extendedID }
 
-// Header returns the first 8 bytes of an event of this class and time, as a little-endian number,
-// in a stream of an AlignedStreamClass.
-func (e *EventClass) Header(time uint64) uint64 { return time&(HeaderTime-1) | e.ID<<timeBits }
+// PutHeader writes the header of an event of this class and time, and returns its size. last is the
+// time of the event before.
+func (e *EventClass) PutHeader(b []byte, time, last uint64) int {
+	if compact, ok := e.Header(); ok && time-last < HeaderTime {
+		binary.LittleEndian.PutUint32(b, compact|uint32(time)<<HeaderShift)
+		return CompactHeader
+	}
+	binary.LittleEndian.PutUint64(b, extendedID|e.ID<<32)
+	binary.LittleEndian.PutUint64(b[8:], time)
+	return ExtendedHeader
+}
 
 // Aligned rounds a size up to a multiple of 8 bytes, where the next event can begin.
-func Aligned(n int) int { return (n + alignedHeader - 1) &^ (alignedHeader - 1) }
+func Aligned(n int) int { return (n + boundary - 1) &^ (boundary - 1) }

@@ -34,17 +34,28 @@ func eventHeaderType(clock string) *Struct {
 	}}
 }
 
-// alignedHeaderType is that of events that begin at a multiple of 8 bytes and have the low bits of their time: the
-// rest is that of the event before, or of the packet's beginning.
+// alignedHeaderType is that of events that begin at a multiple of 8 bytes: as in LTTng's traces 4 bytes
+// with the low bits of the time, the rest of which is that of the event before, or of the packet's
+// beginning; or else an ID and a time of any size.
 func alignedHeaderType(clock string) *Struct {
-	return &Struct{Align: 8 * alignedHeader, Fields: []Field{
-		fixed("timestamp", &Integer{Size: timeBits, Clock: clock}), fixed("id", unsigned(16)),
+	return &Struct{Align: 8 * boundary, Fields: []Field{
+		fixed("id", &Enum{Integer: Integer{Size: idBits, Align: 1}, Labels: []Label{
+			{Name: "compact", High: extendedID - 1}, {Name: "extended", Low: extendedID, High: extendedID},
+		}}),
+		fixed("v", &Variant{Tag: "id", raw: true, Options: []Field{
+			{Name: "compact", Type: &Struct{Fields: []Field{fixed("timestamp", &Integer{Size: timeBits, Align: 1, Clock: clock})}}},
+			{Name: "extended", Type: &Struct{Fields: []Field{
+				fixed("id", &Integer{Size: 32, Align: 32}), fixed("timestamp", &Integer{Size: 64, Align: 32, Clock: clock}),
+			}}},
+		}}),
 	}}
 }
 
 const (
-	alignedHeader = 8 // bytes, of which two are padding
-	timeBits      = 32
+	boundary   = 8 // bytes, at multiples of which such events begin
+	idBits     = 10
+	extendedID = 1<<idBits - 1
+	timeBits   = 32 - idBits
 )
 
 // metadata returns the description of the whole trace. The caller holds mu.
@@ -74,6 +85,7 @@ func (w *Writer) metadata() []byte {
 			b = append(b, "event {\n\tname = "...)
 			b = appendQuoted(b, e.Name)
 			b = fmt.Appendf(b, ";\n\tid = %d;\n\tstream_id = %d;\n", e.ID, s.ID)
+			b = appendScope(b, "context", e.Context)
 			b = appendScope(b, "fields", e.Payload)
 			b = append(b, "};\n\n"...)
 		}

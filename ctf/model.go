@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"sync"
 )
 
 // UUID identifies a trace or a clock. The zero UUID is none.
@@ -163,8 +164,9 @@ type StreamClass struct {
 	aligned bool // AlignedStreamClass made it
 	nodes   streamNodes
 	events  map[uint64]*EventClass
-	clock   *Clock // of its timestamps, nil for none
-	header  *node  // of its packets
+	clock   *Clock    // of its timestamps, nil for none
+	header  *node     // of its packets
+	empty   sync.Pool // of *emptyPages: zeros after headers, which are of one size
 }
 
 // EventClass describes events.

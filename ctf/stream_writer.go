@@ -27,7 +27,6 @@ type StreamWriter struct {
 	file  *os.File
 	end   int64 // of the whole packets in the file
 
-	empty    []byte  // empty packets: zeros but for their headers, which are of one size
 	packet   encoder // in progress, with room for its header
 	pending  uint64  // events in it
 	first    uint64  // the time of the first

@@ -80,7 +80,11 @@ func appendType(b []byte, t Type, depth int) []byte {
 		}
 		return b
 	case *Variant:
-		b = fmt.Appendf(b, "variant <%s> {\n", reference(t.Tag))
+		tag := reference(t.Tag)
+		if t.raw {
+			tag = t.Tag
+		}
+		b = fmt.Appendf(b, "variant <%s> {\n", tag)
 		for _, o := range t.Options { // named as the tag's labels are
 			b = appendTabs(b, depth+1)
 			b = append(appendField(b, o.Name, o.Type, depth+1), ";\n"...)

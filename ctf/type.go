@@ -68,6 +68,8 @@ type Variant struct {
 	// it, with dots between names of fields of fields, or from a root such as "stream.event.context".
 	Tag     string
 	Options []Field
+
+	raw bool // metadata has Tag without underscores
 }
 
 // Array is a fixed number of elements.

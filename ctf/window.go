@@ -61,22 +61,17 @@ func (w *window) bits(size int, big bool) (uint64, error) {
 		return 0, errShort
 	}
 	shift := int(w.at & 7)
+	if i := w.at>>3 - w.start; !big && shift+size <= 64 && i >= 0 && i+8 <= int64(w.valid) {
+		w.at += int64(size)
+		return binary.LittleEndian.Uint64(w.buf[i:]) >> shift << (64 - size) >> (64 - size), nil
+	}
 	b, err := w.load(w.at>>3, (shift+size+7)/8)
 	if err != nil {
 		return 0, err
 	}
 	w.at += int64(size)
-	if shift == 0 {
-		switch {
-		case size == 8:
-			return uint64(b[0]), nil
-		case size == 64 && big:
-			return binary.BigEndian.Uint64(b), nil
-		case size == 64:
-			return binary.LittleEndian.Uint64(b), nil
-		case size == 32 && !big:
-			return uint64(binary.LittleEndian.Uint32(b)), nil
-		}
+	if shift == 0 && size == 64 && big {
+		return binary.BigEndian.Uint64(b), nil
 	}
 	var n uint64
 	if big { // the first byte has the highest bits

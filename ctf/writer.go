@@ -125,14 +125,26 @@ func (w *Writer) streamClass(s *StreamClass, packet *Struct) (*StreamClass, erro
 
 // EventClass adds a kind of events, which streams of one class have. Several may have one name.
 func (w *Writer) EventClass(s *StreamClass, name string, payload *Struct) (*EventClass, error) {
+	return w.AlignedEventClass(s, name, nil, payload)
+}
+
+// AlignedEventClass is EventClass for an AlignedStreamClass, whose kinds of events may have a context of
+// their own, besides that of the stream class; nil is none.
+func (w *Writer) AlignedEventClass(s *StreamClass, name string, context, payload *Struct) (*EventClass, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(s.Events) == maxClasses {
 		return nil, fmt.Errorf("event %s: more than %d kinds of events", name, maxClasses)
 	}
-	e := &EventClass{ID: uint64(len(s.Events)), Name: name, Stream: s, LogLevel: -1, Payload: payload}
+	if context != nil && !s.aligned {
+		return nil, fmt.Errorf("event %s: a context of its own: %w", name, errNotAligned)
+	}
+	e := &EventClass{ID: uint64(len(s.Events)), Name: name, Stream: s, LogLevel: -1, Context: context, Payload: payload}
 	var err error
-	if e.payload, err = w.compile(eventPayload, payload); err != nil {
+	if e.context, err = w.compile(eventContext, context); err == nil {
+		e.payload, err = w.compile(eventPayload, payload)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("event %s: %w", name, err)
 	}
 	s.Events, w.stale = append(s.Events, e), true

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -41,6 +42,31 @@ func (p *Point) Field(name string) int {
 	return -1
 }
 
+// Lookup returns the index of the field with this name, or of the N-th field for argN, or -1.
+func (p *Point) Lookup(name string) int {
+	i := p.Field(name)
+	if n := ArgNumber(name); i < 0 && 0 < n && n <= len(p.Fields) {
+		return n - 1
+	}
+	return i
+}
+
+// ArgNumber returns the N of the name argN, which counts from 1, or 0 for other names.
+func ArgNumber(name string) int {
+	digits, ok := strings.CutPrefix(name, "arg")
+	if !ok || len(digits) == 0 || len(digits) > 9 || digits[0] == '0' {
+		return 0
+	}
+	n := 0
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return 0
+		}
+		n = n*10 + int(digits[i]-'0')
+	}
+	return n
+}
+
 // Event is one hit of one point. It belongs to the caller of the function that filled it in. That
 // function documents how long the text of its values is valid.
 type Event struct {
@@ -66,4 +92,14 @@ func (e *Event) Value(name string) (Value, bool) {
 		return e.Values[i], true
 	}
 	return Value{}, false
+}
+
+// Clone returns a copy of the event that shares no values or texts with it, but the Point.
+func (e *Event) Clone() *Event {
+	c := *e
+	c.Values = slices.Clone(e.Values)
+	for i := range c.Values {
+		c.Values[i].text = slices.Clone(c.Values[i].text)
+	}
+	return &c
 }

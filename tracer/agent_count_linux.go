@@ -12,6 +12,8 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/shm/wire"
+	"github.com/waymark-trace/waymark/tracer/internal/agentconn"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // agentCounts reads what agents count in shared memory, where it stays when their programs end.
@@ -20,13 +22,13 @@ type agentCounts struct {
 
 	mu       sync.Mutex
 	closed   bool
-	sessions []*agentSession
+	sessions []*agentconn.Session
 	once     sync.Once
 
-	keys *agentKeys // nil without Options.By
+	keys *agentKeys // nil without CountOptions.By
 }
 
-func newAgentCounts(t Target, markers []*Marker, o Options) (counts, error) {
+func newAgentCounts(t Target, markers []*Marker, o options) (counts, error) {
 	if err := checkAgent(t, markers); err != nil {
 		return nil, err
 	}
@@ -34,10 +36,10 @@ func newAgentCounts(t Target, markers []*Marker, o Options) (counts, error) {
 	var err error
 	// Events are counted before they are read for their keys: what is lost between the two is some
 	// other key's, and not the other way round.
-	if c.sessions, err = startSessions(t, markers, wire.Session{Mode: wire.Count, Where: o.Where}); err != nil {
+	if c.sessions, err = agentconn.StartSessions(t.pids, markers, wire.Session{Mode: wire.Count, Where: o.Where}); err != nil {
 		return nil, err
 	}
-	if len(o.By) > 0 {
+	if len(o.by) > 0 {
 		if c.keys, err = newAgentKeys(t, markers, o); err != nil {
 			c.Close()
 			return nil, err
@@ -64,7 +66,7 @@ func (c *agentCounts) read(out []MarkerCount) error {
 		}
 	}
 	for _, s := range c.sessions {
-		if err := s.count(c.all, out); err != nil {
+		if err := addHits(s, c.all, out); err != nil {
 			return err
 		}
 	}
@@ -81,8 +83,8 @@ func (c *agentCounts) read(out []MarkerCount) error {
 	return nil
 }
 
-// count adds the hits of each marker.
-func (s *agentSession) count(markers []*Marker, out []MarkerCount) error {
+// addHits adds the hits of each marker.
+func addHits(s *agentconn.Session, markers []*Marker, out []MarkerCount) error {
 	events, err := s.Events()
 	if err != nil {
 		return err
@@ -92,17 +94,17 @@ func (s *agentSession) count(markers []*Marker, out []MarkerCount) error {
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(markers, func(m *Marker) bool { return m.declared == e.FullName() && m.Format == e.Format })
+		i := slices.IndexFunc(markers, func(m *Marker) bool { return model.Declared(m) == e.FullName() && m.Format == e.Format })
 		if i >= 0 && i < len(out) {
 			out[i].Count += n
 		}
 	}
 	noRing, undescribed, err := s.Lost()
-	if all := s.problems(); err == nil && noRing+undescribed > 0 && len(all) > 0 {
-		return fmt.Errorf("%d hits in process %d were not counted: %w", noRing+undescribed, s.pid, errors.Join(all...))
+	if all := s.Problems(); err == nil && noRing+undescribed > 0 && len(all) > 0 {
+		return fmt.Errorf("%d hits in process %d were not counted: %w", noRing+undescribed, s.PID, errors.Join(all...))
 	}
 	if err == nil && noRing+undescribed > 0 {
-		err = fmt.Errorf("%d hits in process %d were not counted: GOMAXPROCS was raised beyond the processors there were, or there are too many markers", noRing+undescribed, s.pid)
+		err = fmt.Errorf("%d hits in process %d were not counted: GOMAXPROCS was raised beyond the processors there were, or there are too many markers", noRing+undescribed, s.PID)
 	}
 	return err
 }
@@ -110,7 +112,7 @@ func (s *agentSession) count(markers []*Marker, out []MarkerCount) error {
 func (c *agentCounts) Close() (err error) {
 	c.once.Do(func() {
 		for _, s := range c.sessions {
-			err = errors.Join(err, s.halt())
+			err = errors.Join(err, s.Halt())
 		}
 		if c.keys != nil {
 			err = errors.Join(err, c.keys.fold.close())
@@ -118,7 +120,7 @@ func (c *agentCounts) Close() (err error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.closed = true
-		closeSessions(c.sessions)
+		agentconn.CloseSessions(c.sessions)
 	})
 	return err
 }
@@ -138,17 +140,17 @@ type agentKeys struct {
 	n      int
 }
 
-func newAgentKeys(t Target, markers []*Marker, o Options) (*agentKeys, error) {
-	if slices.Contains(o.By, "tid") {
-		return nil, fmt.Errorf("counting by thread: %w", ErrNotByAgent)
+func newAgentKeys(t Target, markers []*Marker, o options) (*agentKeys, error) {
+	if slices.Contains(o.by, "tid") {
+		return nil, model.NotByAgent("counting by thread")
 	}
 	events, err := newAgentEvents(t, markers, o)
 	if err != nil {
 		return nil, err
 	}
-	k := &agentKeys{by: o.By, limit: o.MaxKeys, all: markers, points: map[*event.Point]int{}, known: map[string]int{}, seen: make([][]KeyCount, len(markers))}
+	k := &agentKeys{by: o.by, limit: o.maxKeys, all: markers, points: map[*event.Point]int{}, known: map[string]int{}, seen: make([][]KeyCount, len(markers))}
 	for _, m := range markers {
-		k.fields = append(k.fields, m.keyFields(o.By))
+		k.fields = append(k.fields, keyFields(m, o.by))
 	}
 	k.fold = newAgentFold(events, k.add)
 	return k, nil
@@ -158,7 +160,7 @@ func newAgentKeys(t Target, markers []*Marker, o Options) (*agentKeys, error) {
 func (k *agentKeys) add(e *event.Event) {
 	m, ok := k.points[e.Point]
 	if !ok {
-		m = slices.IndexFunc(k.all, func(m *Marker) bool { return m.declared == e.Point.FullName() && m.Format == e.Point.Format })
+		m = slices.IndexFunc(k.all, func(m *Marker) bool { return model.Declared(m) == e.Point.FullName() && m.Format == e.Point.Format })
 		k.points[e.Point] = m
 	}
 	if m < 0 {
@@ -179,21 +181,21 @@ func (k *agentKeys) add(e *event.Event) {
 		for _, name := range k.by {
 			v, ok := source.KeyValue(e, name)
 			if !ok {
-				v = event.Missing(cmp.Or(of.reason(name), errNone))
+				v = event.Missing(cmp.Or(absence(of, name), errNone))
 			}
 			key.Values = append(key.Values, v)
 		}
 		at = len(k.seen[m])
-		k.fields[m] = of.keyFields(k.by) // their kinds are known only now
+		k.fields[m] = keyFields(of, k.by) // their kinds are known only now
 		k.known[string(k.key)] = at
 		k.seen[m] = append(k.seen[m], KeyCount{Key: key})
 	}
 	k.seen[m][at].Count++
 }
 
-// reason returns the reason why no event has a value with a name, or nil if events may have one.
-func (m *Marker) reason(name string) error {
-	f, _ := m.keyField(name)
+// absence returns the reason why no event has a value with a name, or nil if events may have one.
+func absence(m *Marker, name string) error {
+	f, _ := keyField(m, name)
 	return f.Unavailable.Err()
 }
 

@@ -2,153 +2,165 @@ package tracer
 
 import (
 	"errors"
-	"fmt"
-	"os"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/internal/procfs"
-	"github.com/waymark-trace/waymark/internal/shm/rundir"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/shm/wire"
-	"golang.org/x/sys/unix"
+	"github.com/waymark-trace/waymark/tracer/internal/agentconn"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
-// agentConn is a connection to an agent.
-type agentConn struct {
-	*wire.Client
-	pid  int // as this process sees it
-	exe  string
-	goes string // the Go version
-	// waits says that the program waits for this connection's Resume.
-	waits bool
+// agentTracer is the engine of a Tracer of agents.
+type agentTracer struct{ *agentconn.Events }
+
+// ended is nil: whoever gave the processes sees them end.
+func (agentTracer) ended() <-chan struct{} { return nil }
+
+// skipped are none: a program arms its own markers.
+func (agentTracer) skipped() []*SiteError { return nil }
+
+func newAgentEvents(t Target, markers []*Marker, o options) (*agentconn.Events, error) {
+	if err := checkAgent(t, markers); err != nil {
+		return nil, err
+	}
+	size := int64(o.BufferSize)
+	if o.usual {
+		size = 0 // as much, or what there is room for
+	}
+	return agentconn.Record(t.pids, markers, wire.Session{Mode: wire.Discard, Size: size, Where: o.Where, MaxString: o.maxString})
 }
 
-func dialAgent(pid int) (*agentConn, error) {
-	op := fmt.Sprintf("connecting to the agent of process %d", pid)
-	dir, owner, err := rundir.Of(pid)
-	switch {
-	case errors.Is(err, rundir.ErrNone):
-		if uid := os.Geteuid(); uid != 0 && uid != owner.UID {
-			return nil, notOurs(op, owner.UID)
+// agentFold reads events as they come and makes something of each.
+type agentFold struct {
+	events *agentconn.Events
+	fold   func(*event.Event)
+
+	mu     sync.Mutex // held while events are folded, and to look at what they came to
+	err    error      // why no more were
+	closed chan struct{}
+	done   sync.WaitGroup
+	once   sync.Once
+}
+
+// foldInterval is how often events are read: the rings hold what comes meanwhile.
+const foldInterval = 20 * time.Millisecond
+
+func newAgentFold(events *agentconn.Events, fold func(*event.Event)) *agentFold {
+	f := &agentFold{events: events, fold: fold, closed: make(chan struct{})}
+	f.done.Go(func() {
+		ticker := time.NewTicker(foldInterval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				f.mu.Lock()
+				f.drain()
+				f.mu.Unlock()
+			case <-f.closed:
+				return
+			}
 		}
-		return nil, fmt.Errorf("%s: %w", op, errors.Join(ErrNoAgent, notNone(err)))
-	case err != nil:
-		return nil, processError("connecting to the agent of", pid, procfs.SysPtrace, err)
+	})
+	return f
+}
+
+// drain folds what has come. The caller holds mu.
+func (f *agentFold) drain() {
+	for f.err == nil {
+		var e *event.Event
+		if e, f.err = f.events.Poll(false); e == nil {
+			return
+		}
+		f.fold(e)
 	}
-	defer dir.Close()
-	conn, err := wire.Dial(dir.Inside(owner.Socket()), wire.Peer{PID: pid, UID: owner.UID})
+}
+
+// look calls look with all that has come until now folded.
+func (f *agentFold) look(look func()) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drain()
+	look()
+	return f.err
+}
+
+func (f *agentFold) close() (err error) {
+	f.once.Do(func() {
+		close(f.closed)
+		f.done.Wait()
+		err = errors.Join(f.events.Close())
+	})
+	return err
+}
+
+// agentPairs joins the events of agents to pairs, in this process.
+type agentPairs struct {
+	fold       *agentFold
+	joined     pairing
+	begin, end []*Marker
+	pairs      *source.Pairs
+	took       Histogram
+}
+
+func newAgentPairs(t Target, begin, end []*Marker, o *LatencyOptions, d options) (*agentPairs, error) {
+	markers := slices.Concat(begin, end)
+	if err := checkAgent(t, markers); err != nil {
+		return nil, err
+	}
+	p := &agentPairs{begin: begin, end: end, joined: o.pairing(markers)}
+	p.pairs = source.NewPairs(source.PairOptions{
+		Begins: among(begin), Ends: among(end), By: p.joined.begin, EndBy: p.joined.end, MaxOpen: d.maxKeys,
+	})
 	switch {
-	case errors.Is(err, unix.ECONNREFUSED), errors.Is(err, unix.ENOENT):
-		return nil, fmt.Errorf("%s: %w", op, ErrNoAgent)
-	case errors.Is(err, os.ErrPermission):
-		return nil, notOurs(op, owner.UID)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", op, err)
+	case o.Where != "":
+		// A begin of which it does not hold ends what was open with its key; the agent would keep
+		// it to itself.
+		return nil, model.NotByAgent("a condition on what begins pairs")
+	case p.joined.begin == "tid" || p.joined.end == "tid":
+		return nil, model.NotByAgent("joining pairs by thread")
 	}
-	client, process, err := wire.NewClient(conn)
+	events, err := newAgentEvents(t, markers, d)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, agentError(err))
+		return nil, err
 	}
-	return &agentConn{Client: client, pid: pid, exe: process.Executable, goes: process.Go, waits: process.Waits}, nil
+	p.fold = newAgentFold(events, p.add)
+	return p, nil
 }
 
-// notNone returns what was wrong besides that there is none.
-func notNone(err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return errors.Join(joined.Unwrap()[1:]...)
+// among returns a function that reports whether a point belongs to one of the markers. An agent
+// describes the points of its events again, so they are compared by name.
+func among(some []*Marker) func(*event.Point) bool {
+	return func(p *event.Point) bool {
+		return slices.ContainsFunc(some, func(m *Marker) bool { return model.Declared(m) == p.FullName() })
 	}
-	return nil
 }
 
-func notOurs(op string, uid int) error {
-	return &PermissionError{Op: op, Hint: fmt.Sprintf("an agent answers the user of its program, which is %d, and root", uid), Err: unix.EACCES}
+func (p *agentPairs) add(e *event.Event) {
+	if took, ended := p.pairs.Add(e); ended {
+		p.took.Add(took)
+	}
 }
 
-// agentError turns a refusal into the error that it is of other engines.
-func agentError(err error) error {
-	var e *wire.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	switch e.Code {
-	case wire.BadWhere:
-		return &WhereError{Column: e.Column, Hint: e.Hint, err: e}
-	case wire.NoField:
-		return &WhereError{Hint: e.Hint, err: e}
-	case wire.Unsupported:
-		return fmt.Errorf("%w: %w", ErrNotSupported, e)
-	}
-	return &AgentError{Hint: e.Hint, Err: e}
-}
+func (p *agentPairs) by() pairing                     { return p.joined }
+func (p *agentPairs) markers() (begin, end []*Marker) { return p.begin, p.end }
+func (p *agentPairs) skipped() []*SiteError           { return nil }
+func (p *agentPairs) ended() <-chan struct{}          { return nil }
+func (p *agentPairs) Close() error                    { return p.fold.close() }
 
-// each asks for a list.
-func (c *agentConn) each(do string, fn func(*wire.Answer)) error {
-	err := c.Each(&wire.Request{Do: do}, func(a *wire.Answer) error {
-		fn(a)
-		return nil
+// read also returns the lost events. The pairs to which these belong are unknown.
+func (p *agentPairs) read() (*Latencies, error) {
+	var got Latencies
+	err := p.fold.look(func() {
+		got.Histogram = p.took.Clone()
+		got.setCounts(p.pairs.Counts())
 	})
-	return agentError(err)
-}
-
-// ask asks for something that is done or refused.
-func (c *agentConn) ask(r *wire.Request) error {
-	_, err := c.Ask(r)
-	return agentError(err)
-}
-
-func (c *agentConn) points() (all []Point, err error) {
-	err = c.each(wire.List, func(a *wire.Answer) {
-		if a.Point != nil {
-			all = append(all, pointOf(a.Point))
-		}
-	})
-	return all, err
-}
-
-func pointOf(p *wire.Point) Point {
-	out := Point{
-		Kind: p.Kind, Name: p.Name, Format: p.Format, Armed: p.Armed, Kernel: p.Kernel,
-		Probes: p.Probes, Hits: p.Hits, Problem: p.Problem,
+	if err != nil {
+		return nil, err
 	}
-	for _, f := range p.Fields {
-		out.Fields = append(out.Fields, event.Field{Name: f.Name, Type: f.Type, Kind: f.Kind, Verb: f.Verb, Unavailable: f.Unavailable})
-	}
-	return out
+	lost, err := p.fold.events.Losses()
+	got.Lost = source.Total(lost)
+	return &got, err
 }
-
-func (c *agentConn) arm(names []string) error {
-	return c.ask(&wire.Request{Do: wire.Arm, Names: names})
-}
-
-func (c *agentConn) toggle(names []string, on bool) error {
-	do := wire.Disable
-	if on {
-		do = wire.Enable
-	}
-	return c.ask(&wire.Request{Do: do, Names: names})
-}
-
-func (c *agentConn) sessions() (all []Session, err error) {
-	err = c.each(wire.Sessions, func(a *wire.Answer) {
-		if a.Session != nil {
-			all = append(all, c.sessionOf(a.Session))
-		}
-	})
-	return all, err
-}
-
-func (c *agentConn) sessionOf(s *wire.Session) Session {
-	return Session{
-		PID: c.pid, Executable: c.exe, Name: s.Name, Named: s.Named, Flight: s.Mode == wire.Overwrite, Alive: true,
-		Size: s.Size, File: s.File, Began: time.Unix(0, s.Began), Markers: s.Markers,
-		Recorded: s.Recorded, Lost: s.Lost, Filtered: s.Filtered,
-	}
-}
-
-func (c *agentConn) stopSession(name string) error {
-	return c.ask(&wire.Request{Do: wire.Stop, Name: name})
-}
-
-func (c *agentConn) wait() { c.Ended() }
-
-func (c *agentConn) close() error { return c.Close() }

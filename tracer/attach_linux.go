@@ -1,17 +1,20 @@
 package tracer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"runtime"
 	"slices"
+	"strings"
 
-	"github.com/waymark-trace/waymark/internal/markerabi"
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
-	"github.com/waymark-trace/waymark/tracer/internal/kernel/feature"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
+	"golang.org/x/sys/unix"
 )
 
 // plan is everything an attachment needs. Its files stay open until the kernel has them.
@@ -39,21 +42,21 @@ func prepare(t Target, markers []*Marker) (*plan, error) {
 
 func (p *plan) prepare() error {
 	op := fmt.Sprintf("attaching to %s", describe(p.markers))
-	for _, pid := range p.target.pids() {
-		if err := checkProcess(pid, p.markers); err != nil {
+	for _, pid := range p.target.pids {
+		if err := model.CheckProcess(pid, p.markers); err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 	}
-	if err := attachPermission(op); err != nil {
+	if err := model.AttachPermission(op); err != nil {
 		return err
 	}
-	counters := haveCounters()
+	counters := model.HaveCounters()
 	files := map[*File]int{}
 	unreadable := map[*File]error{} // which cost their own markers and no others
 	for i, m := range p.markers {
 		f, ok := files[m.File]
 		if !ok && unreadable[m.File] == nil {
-			opened, err := m.File.reopen()
+			opened, err := model.Reopen(m.File)
 			if err != nil {
 				unreadable[m.File] = err
 			} else {
@@ -66,23 +69,23 @@ func (p *plan) prepare() error {
 		}
 		if err := unreadable[m.File]; err != nil {
 			for s := range m.Sites {
-				p.skipped = append(p.skipped, &SiteError{m, s, err})
+				p.skipped = append(p.skipped, &SiteError{Marker: m, Site: s, Err: err})
 			}
 			continue
 		}
 		for s := range m.Sites {
-			err := checkRedZone(m, s, p.opened[f])
+			err := model.CheckRedZone(m, s, p.opened[f])
 			if !counters && m.Sites[s].CounterOffset != 0 {
-				err = errNoCounters
+				err = model.ErrNoCounters
 			}
 			if err != nil {
-				p.skipped = append(p.skipped, &SiteError{m, s, err})
+				p.skipped = append(p.skipped, &SiteError{Marker: m, Site: s, Err: err})
 				continue
 			}
-			shift := stubShift(m, s, p.opened[f])
+			shift := model.StubShift(m, s, p.opened[f])
 			pr, err := newProbe(m, s, int64(shift))
 			if err != nil {
-				p.skipped = append(p.skipped, &SiteError{m, s, err})
+				p.skipped = append(p.skipped, &SiteError{Marker: m, Site: s, Err: err})
 				continue
 			}
 			p.files[f].Sites = append(p.files[f].Sites, bpf.Site{
@@ -108,12 +111,12 @@ func (p *plan) close() {
 // kind of process, tells us nothing then.
 func (p *plan) link(linkers []*File) {
 	for _, f := range linkers {
-		opened, err := f.reopen()
+		opened, err := model.Reopen(f)
 		if err != nil {
 			continue
 		}
 		p.opened = append(p.opened, opened)
-		p.files = append(p.files, bpf.File{Opened: opened, Linker: f.linker})
+		p.files = append(p.files, bpf.File{Opened: opened, Linker: model.Linker(f)})
 		p.probes = append(p.probes, nil)
 	}
 }
@@ -127,7 +130,7 @@ func (p *plan) hasSites() bool {
 func (p *plan) skip(refused []*bpf.AttachError) {
 	for _, at := range refused {
 		if pr := p.probe(at); pr != nil {
-			p.skipped = append(p.skipped, &SiteError{pr.marker, pr.site, p.refused(at)})
+			p.skipped = append(p.skipped, &SiteError{Marker: pr.marker, Site: pr.site, Err: p.refused(at)})
 		}
 	}
 }
@@ -153,52 +156,149 @@ func describe(markers []*Marker) string {
 	return s
 }
 
-// reopen opens the file that Find read.
-func (f *File) reopen() (*os.File, error) {
-	if f.machine != bpf.Machine(runtime.GOARCH) {
-		return nil, fmt.Errorf("%s is for %v, this machine runs %s: %w", f.Path, f.machine, runtime.GOARCH, ErrNotSupported)
+// explain turns what the kernel said about an attachment into words, and nothing into nothing.
+func (p *plan) explain(err error) error {
+	if err == nil {
+		return nil
 	}
-	return f.open()
+	var at *bpf.AttachError
+	if !errors.As(err, &at) {
+		return p.explainAll(err)
+	}
+	pr := p.probe(at)
+	if pr == nil {
+		return p.explainAll(at.Err)
+	}
+	op := fmt.Sprintf("attaching to %s in %s at %#x", pr.marker.FullName(), pr.marker.File.Path, uint64(pr.marker.Sites[pr.site].Address))
+	switch err := at.Err; {
+	case at.PID != 0 && procfs.Gone(err):
+		return fmt.Errorf("%s: process %d: %w", op, at.PID, ErrNoProcess)
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return model.Permission(op, procfs.Perfmon, err)
+	}
+	return fmt.Errorf("%s: %w", op, p.refused(at))
 }
 
-// open returns a new descriptor of the file that Find read, if the file is still at one of its
-// paths. It duplicates the descriptor that Find holds, or else opens the file again.
-func (f *File) open() (*os.File, error) {
-	var denied error
-	changed := fmt.Errorf("%s %w", f.Path, ErrChanged)
-	for _, path := range f.opens {
-		if f.held != nil && identify(path) == f.id {
-			return duplicate(f.held)
-		}
-		opened, id, err := openFile(path)
-		switch {
-		case err == nil && id == f.id:
-			return opened, nil
-		case err == nil:
-			opened.Close()
-		case errors.Is(err, os.ErrPermission):
-			denied = err
-		}
+// probe returns what an error is about, nil when that is not known.
+func (p *plan) probe(at *bpf.AttachError) *probe {
+	if at.File < 0 || at.File >= len(p.probes) || at.Site < 0 || at.Site >= len(p.probes[at.File]) {
+		return nil
 	}
-	if denied != nil {
-		return nil, permission("opening "+f.Path, procfs.CheckpointRestore, denied)
-	}
-	return nil, changed
+	return p.probes[at.File][at.Site]
 }
 
-// stubShift returns how far behind its location a marker's site is probed: at the second nop
-// of a stub of a linked Go program where that is the one this kernel makes fast.
-func stubShift(m *Marker, site int, file io.ReaderAt) uint64 {
-	if site >= len(m.records) || m.records[site] == nil {
-		return 0
+// refused says why the kernel refuses a site.
+func (p *plan) refused(at *bpf.AttachError) error {
+	pr := p.probe(at)
+	switch err := at.Err; {
+	case errors.Is(err, unix.EINVAL) && p.conflicts(at):
+		return fmt.Errorf("%w: another tracer holds the site %s; end that one first (%w)",
+			ErrCounterConflict, otherCounter(&pr.marker.Sites[pr.site]), unix.EINVAL)
+	case errors.Is(err, enotsupp):
+		return fmt.Errorf("the kernel cannot probe the instruction there: %w", err)
+	default:
+		return model.NotSupported(err)
 	}
-	if g, err := feature.UprobeGeneration(); err != nil || g != feature.Nop10 {
-		return 0
+}
+
+// conflicts reports whether, as far as we can tell, it is another tracer's reference counter that makes the
+// kernel refuse a site as invalid. uprobe_register, kernel/events/uprobes.c, compares counters
+// where it has them, and else says so of places behind the file's end and of counters at odd
+// offsets.
+func (p *plan) conflicts(at *bpf.AttachError) bool {
+	site := &p.files[at.File].Sites[at.Site]
+	info, err := p.opened[at.File].Stat()
+	return err == nil && model.HaveCounters() && site.Offset < uint64(info.Size()) && site.Counter%2 == 0
+}
+
+// otherCounter says how another tracer must hold a site for the kernel to refuse us.
+func otherCounter(s *sdt.Site) string {
+	if s.CounterOffset == 0 {
+		return "with a reference counter, and its note has none that can be raised"
 	}
-	var code [markerabi.StubSize]byte
-	n, _ := file.ReadAt(code[:], int64(m.Sites[site].Offset))
-	if !slices.Equal(code[:n], markerabi.Stub[:]) {
-		return 0
+	return fmt.Sprintf("with a counter that is not the note's, at %#x in the file, or with none", uint64(s.CounterOffset))
+}
+
+// enotsupp is the kernel's ENOTSUPP, which it lets out where no probe can be placed.
+const enotsupp = unix.Errno(524)
+
+func (p *plan) explainAll(err error) error {
+	op := "attaching to " + describe(p.markers)
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+		return model.Permission(op, procfs.BPF, err)
 	}
-	return markerabi.StubNop10
+	return fmt.Errorf("%s: %w", op, model.NotSupported(err))
+}
+
+// bindWhere binds a condition to each of the sites.
+func (p *plan) bindWhere(where string) error {
+	if where == "" {
+		return nil
+	}
+	expr, err := filter.Parse(where)
+	if err != nil {
+		return model.ConditionError(err)
+	}
+	p.each(func(s *bpf.Site, pr *probe) {
+		if s.End { // of a latency, whose begins decide
+			return
+		}
+		var wrong error
+		s.Where, wrong = pr.where(expr)
+		err = cmp.Or(err, wrong)
+	})
+	return model.ConditionError(err)
+}
+
+// where binds a condition to the probe's site.
+func (p *probe) where(expr *filter.Expr) (*bpf.Where, error) {
+	w := &bpf.Where{}
+	f, err := expr.Bind(func(name string) (event.Kind, error) {
+		k, v, err := p.variable(name)
+		w.Vars = append(w.Vars, v)
+		return k, err
+	})
+	w.Filter = f
+	return w, err
+}
+
+// variable resolves a name of a condition: a field, argN, or what every event has.
+func (p *probe) variable(name string) (event.Kind, bpf.Part, error) {
+	fields := p.marker.Fields
+	i := p.marker.Field(name)
+	at := model.Positional(p.marker, name)
+	switch {
+	case i >= 0 && fields[i].Unavailable != "":
+		return 0, bpf.Part{}, &filter.Error{Reason: fmt.Sprintf("%s of %s has no value: %v", name, p.marker.FullName(), fields[i].Unavailable)}
+	case i >= 0:
+		return p.part(i)
+	case at > 0 && p.record == nil:
+		k, part := p.operandPart(event.Invalid, Argument{Operand: at})
+		return k, part, nil
+	}
+	if n := event.ArgNumber(name); n > 0 && p.record != nil && n <= len(p.record.Fields) {
+		return p.part(n - 1)
+	}
+	if name == "gid" {
+		name = "goroutine"
+	}
+	if b, ok := builtin[name]; ok {
+		return b.Kind, p.builtin(b.source), nil
+	}
+	return 0, bpf.Part{}, &filter.Error{
+		Reason: fmt.Sprintf("%s has no field %s", p.marker.FullName(), name),
+		Hint:   p.fieldHint(),
+	}
+}
+
+func (p *probe) fieldHint() string {
+	own := "it has no fields"
+	var names []string
+	for i := range p.marker.Fields {
+		names = append(names, p.marker.Fields[i].Name)
+	}
+	if len(names) > 0 {
+		own = "it has " + strings.Join(names, ", ")
+	}
+	return own + "; every event has comm, pid, tid, cpu and goroutine"
 }

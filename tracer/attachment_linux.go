@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // collector is what becomes of hits: counts, pairs or events. add, and what reads from it, are for several goroutines.
@@ -28,7 +30,7 @@ type kernel interface {
 // attachment keeps a collector attached to a target, and to what appears in it later.
 type attachment struct {
 	collector collector
-	options   Options
+	options   options
 	watcher   *watcher
 	held      kernel // nil before the first sites
 
@@ -37,7 +39,7 @@ type attachment struct {
 }
 
 // attach attaches to markers, which are those of t.
-func (a *attachment) attach(t Target, markers []*Marker, o Options, c collector) (err error) {
+func (a *attachment) attach(t Target, markers []*Marker, o options, c collector) (err error) {
 	a.collector, a.options = c, o
 	if a.watcher, err = newWatcher(t, markers, o.Later); err != nil {
 		return err
@@ -47,7 +49,7 @@ func (a *attachment) attach(t Target, markers []*Marker, o Options, c collector)
 		err = a.watcher.begin(a.add)
 	}
 	if err == nil {
-		err = checkAttached(t.pids(), markers)
+		err = model.CheckAttached(t.pids, markers)
 	}
 	if err != nil {
 		_ = a.Close() // why is in err
@@ -130,4 +132,68 @@ func (a *attachment) Close() error {
 func (a *attachment) end(detach func() error) error {
 	a.watcher.halt()
 	return errors.Join(detach(), a.watcher.close())
+}
+
+// ending is an engine that is told when the processes of its target have ended.
+type ending struct {
+	engine
+	gone, over chan struct{}
+	once       sync.Once
+}
+
+// newEnding returns an engine that calls atEnd, then closes its channel of ended, when all processes
+// have ended. There is no end without processes.
+func newEnding(e engine, pids []int, atEnd func() error) engine {
+	if len(pids) == 0 {
+		return e
+	}
+	w := &ending{engine: e, gone: make(chan struct{}), over: make(chan struct{})}
+	go func() {
+		if w.await(pids) {
+			_ = atEnd() // a further call returns what is wrong
+			close(w.gone)
+		}
+	}()
+	return w
+}
+
+// await returns true when the processes have ended, and false after Close. The engine may know the
+// end, of children too.
+func (w *ending) await(pids []int) bool {
+	if ended := w.engine.ended(); ended != nil {
+		select {
+		case <-ended:
+			return true
+		case <-w.over:
+			return false
+		}
+	}
+	begun := map[int]uint64{}
+	for _, pid := range pids {
+		if st, err := model.Running(pid); err == nil {
+			begun[pid] = st.Start
+		}
+	}
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for len(begun) > 0 {
+		select {
+		case <-tick.C:
+		case <-w.over:
+			return false
+		}
+		for pid, start := range begun {
+			if st, err := model.Running(pid); err != nil || st.Start != start {
+				delete(begun, pid)
+			}
+		}
+	}
+	return true
+}
+
+func (w *ending) ended() <-chan struct{} { return w.gone }
+
+func (w *ending) Close() error {
+	w.once.Do(func() { close(w.over) })
+	return w.engine.Close()
 }

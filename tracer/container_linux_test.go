@@ -43,7 +43,7 @@ func TestContainer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		target := Target{PID: p.PID()}
+		target := PIDs(p.PID())
 		markers := mustFind(t, target)
 		if diff := cmp.Diff(tickNames, fullNames(markers)); diff != "" {
 			t.Fatalf("replaced %t: names (-want +got):\n%s", replaced, diff)
@@ -52,7 +52,7 @@ func TestContainer(t *testing.T) {
 			t.Errorf("path is %q", got)
 		}
 	}
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	tr, err := Trace(target, mustFind(t, target, "loop2"), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,11 @@
 package tracer
 
-import "errors"
-
 // Counter counts the hits of markers in the kernel. Its methods may be called from several
 // goroutines.
-type Counter struct{ engine counts }
+type Counter struct {
+	Attachment
+	engine counts
+}
 
 // counts is what an engine does for a Counter.
 type counts interface {
@@ -15,34 +16,28 @@ type counts interface {
 	read([]MarkerCount) error
 }
 
-// engine is what all engines have.
-type engine interface {
-	ended() <-chan struct{}
-	skipped() []*SiteError
-	Close() error
-}
-
-// Count attaches to the markers and counts from then on. t is PID or PIDs, which limits it to
-// these processes, or a Path: every process that maps the file, now and later. The markers come
-// from Find for the same target. With Options.Later there need not be any yet.
+// Count attaches to the markers and counts from then on. PIDs limits it to
+// these processes, Path means every process that maps the file, now and later. The markers come
+// from Find for the same target. With Later there need not be any yet.
 //
 // A hit costs the target a uprobe, about half a microsecond, and the counter no system call.
-// With Options.By it costs a tenth of a microsecond more, and more with strings: keys are made
+// With CountOptions.By it costs a tenth of a microsecond more, and more with strings: keys are made
 // and counted in the kernel, too.
 //
 // Until Close the kernel keeps the reference counters raised. When this process ends in any
 // other way they are lowered right after.
-func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
-	if err := t.checkAttach(markers, o); err != nil {
+func Count(t Target, markers []*Marker, o *CountOptions) (*Counter, error) {
+	d := o.options()
+	t, err := t.checkAttach(markers, d.Later)
+	if err != nil {
 		return nil, err
 	}
-	d := o.orDefault()
-	markers, err := d.fields(markers, true)
+	markers, err = d.fields(markers, true)
 	if err != nil {
 		return nil, err
 	}
 	if len(markers) > 0 { // of those that are to come nobody knows
-		if err := checkKey(markers, d.By); err != nil {
+		if err := checkKey(markers, d.by); err != nil {
 			return nil, err
 		}
 	}
@@ -50,12 +45,12 @@ func Count(t Target, markers []*Marker, o *Options) (*Counter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Counter{engine}, nil
+	return &Counter{attached(t, engine), engine}, nil
 }
 
 // Read returns the hits since attaching, one for each marker in the order given to Count, and
-// behind them those of Options.Later in the order in which they appeared.
-// Every hit is counted exactly once. With Options.By it takes a system call for each few
+// behind them those of Later in the order in which they appeared.
+// Every hit is counted exactly once. With CountOptions.By it takes a system call for each few
 // thousand keys, else one for each marker. After Close it returns os.ErrClosed.
 func (c *Counter) Read() ([]MarkerCount, error) {
 	markers := c.engine.markers()
@@ -67,61 +62,4 @@ func (c *Counter) Read() ([]MarkerCount, error) {
 		return nil, err
 	}
 	return out, nil
-}
-
-// Ended returns a channel that is closed when the last process of the target has ended. It is nil,
-// on which nothing ever comes, unless Target.Follow or Options.Later makes the Counter look.
-func (c *Counter) Ended() <-chan struct{} { return c.engine.ended() }
-
-// Skipped returns the sites that are left out, because a probe there would do harm or the kernel refuses it;
-// what is attached is the rest. With Options.Later they may become more. When nothing would be left
-// Count returns an error instead.
-func (c *Counter) Skipped() []*SiteError { return c.engine.skipped() }
-
-// Close detaches and returns when no probe is left and the reference counters are lowered.
-// Further calls do nothing.
-func (c *Counter) Close() error { return c.engine.Close() }
-
-// checkAttach reports whether t can be attached to at all.
-func (t Target) checkAttach(markers []*Marker, o *Options) error {
-	if err := t.check(); err != nil {
-		return err
-	}
-	if len(t.Command) > 0 {
-		return errors.New("target is a command: Start it and attach to its PID")
-	}
-	if len(markers) == 0 && (o == nil || o.Later == nil || len(t.pids()) == 0) {
-		return errors.New("attaching: no markers are selected")
-	}
-	return nil
-}
-
-const (
-	defaultMaxString  = 256
-	maxMaxString      = 4096
-	defaultBufferSize = 16 << 20
-	maxBufferSize     = 1 << 30
-	defaultMaxKeys    = 16 << 10
-	maxMaxKeys        = 1 << 20
-)
-
-// orDefault returns the options with their defaults filled in and their limits kept.
-func (o *Options) orDefault() Options {
-	var d Options
-	if o != nil {
-		d = *o
-	}
-	if d.MaxString <= 0 {
-		d.MaxString = defaultMaxString
-	}
-	d.MaxString = min(d.MaxString, maxMaxString)
-	if d.BufferSize <= 0 {
-		d.BufferSize, d.usual = defaultBufferSize, true
-	}
-	d.BufferSize = min(d.BufferSize, maxBufferSize)
-	if d.MaxKeys <= 0 {
-		d.MaxKeys = defaultMaxKeys
-	}
-	d.MaxKeys = min(d.MaxKeys, maxMaxKeys)
-	return d
 }

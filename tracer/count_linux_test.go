@@ -29,7 +29,7 @@ func TestCountPID(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			traced, other := startTick(t, path, 1000), startTick(t, path, 1000)
-			target := Target{PID: traced.PID()}
+			target := PIDs(traced.PID())
 			markers := mustFind(t, target)
 			c, err := Count(target, markers, nil)
 			if err != nil {
@@ -78,7 +78,7 @@ func TestCountPath(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			before := startTick(t, path, 300)
-			c, err := Count(Target{Path: path}, mustFind(t, Target{Path: path}, "loop*"), nil)
+			c, err := Count(Path(path), mustFind(t, Path(path), "loop*"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestCountPath(t *testing.T) {
 func TestCountEveryHit(t *testing.T) {
 	const n = 1_000_000
 	p := startTick(t, tick(t), n)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	c, err := Count(target, mustFind(t, target, "sdt_tick:loop2"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -117,14 +117,14 @@ func TestCountEveryHit(t *testing.T) {
 
 func TestTwoTracers(t *testing.T) {
 	p := startTick(t, tick(t), 100)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	markers := mustFind(t, target, "loop2")
 	first, err := Count(target, markers, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.Close()
-	second, err := Count(Target{Path: tick(t)}, mustFind(t, Target{Path: tick(t)}, "loop2"), nil)
+	second, err := Count(Path(tick(t)), mustFind(t, Path(tick(t)), "loop2"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestTwoTracers(t *testing.T) {
 
 func TestKilledTracerLowersCounters(t *testing.T) {
 	p := startTick(t, tick(t), 10)
-	markers := mustFind(t, Target{PID: p.PID()}, "loop2")
+	markers := mustFind(t, PIDs(p.PID()), "loop2")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestKilledTracerLowersCounters(t *testing.T) {
 
 func TestCountRefuses(t *testing.T) {
 	path := tick(t)
-	markers := mustFind(t, Target{Path: path})
+	markers := mustFind(t, Path(path))
 
 	gone := startTick(t, path, 1)
 	gone.Cmd.Process.Kill()
@@ -195,7 +195,7 @@ func TestCountRefuses(t *testing.T) {
 	if err := os.WriteFile(copied, data, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	changed := mustFind(t, Target{Path: copied})
+	changed := mustFind(t, Path(copied))
 	if err := os.Remove(copied); err != nil {
 		t.Fatal(err)
 	}
@@ -210,13 +210,11 @@ func TestCountRefuses(t *testing.T) {
 		want    error // nil: any
 	}{
 		{"nothing", Target{}, markers, nil},
-		{"two things", Target{PID: 1, Path: path}, markers, nil},
-		{"no markers", Target{Path: path}, nil, nil},
-		{"a command", Target{Command: []string{path}}, markers, nil},
-		{"this process", Target{PID: os.Getpid()}, markers, nil},
-		{"a thread of the kernel", Target{PID: 2}, markers, nil},
-		{"a process that is gone", Target{PID: gone.PID()}, markers, ErrNoProcess},
-		{"a file that was replaced", Target{Path: copied}, changed, ErrChanged},
+		{"no markers", Path(path), nil, nil},
+		{"this process", PIDs(os.Getpid()), markers, nil},
+		{"a thread of the kernel", PIDs(2), markers, nil},
+		{"a process that is gone", PIDs(gone.PID()), markers, ErrNoProcess},
+		{"a file that was replaced", Path(copied), changed, ErrChanged},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, err := Count(test.target, test.markers, nil)
@@ -238,20 +236,20 @@ func TestCounterConflict(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			p := startTick(t, path, 1)
-			held := mustFind(t, Target{Path: path}, "loop2")
-			c, err := Count(Target{Path: path}, held, nil)
+			held := mustFind(t, Path(path), "loop2")
+			c, err := Count(Path(path), held, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			other := mustFind(t, Target{Path: path})
+			other := mustFind(t, Path(path))
 			for _, m := range other {
 				if m.Name == "loop2" {
 					m.Sites[0].CounterOffset += 2
 				}
 			}
 			// That site alone is refused: it is left out as long as there are others.
-			second, err := Count(Target{Path: path}, other, nil)
+			second, err := Count(Path(path), other, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -274,7 +272,7 @@ func TestCounterConflict(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Count(Target{Path: path}, conflicting, nil); !errors.Is(err, ErrCounterConflict) {
+			if _, err := Count(Path(path), conflicting, nil); !errors.Is(err, ErrCounterConflict) {
 				t.Errorf("got %v, want ErrCounterConflict", err)
 			} else {
 				t.Log(err)
@@ -299,9 +297,9 @@ func TestInvalidIsNotAlwaysConflict(t *testing.T) {
 		for _, mode := range modes {
 			t.Run(what+"/"+mode.String(), func(t *testing.T) {
 				force(t, mode)
-				markers := mustFind(t, Target{Path: path}, "loop2")
+				markers := mustFind(t, Path(path), "loop2")
 				spoil(&markers[0].Sites[0])
-				c, err := Count(Target{Path: path}, markers, nil)
+				c, err := Count(Path(path), markers, nil)
 				if err == nil {
 					c.Close()
 					t.Fatal("attached")
@@ -318,7 +316,7 @@ func TestCountCanceledFind(t *testing.T) {
 	p := startTick(t, tick(t), 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Find(ctx, Target{PID: p.PID()}); !errors.Is(err, context.Canceled) {
+	if _, err := Find(ctx, PIDs(p.PID())); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
 	if _, err := FindAll(ctx); !errors.Is(err, context.Canceled) {

@@ -74,10 +74,10 @@ func TestCountBy(t *testing.T) {
 				rounds = 130_000
 			}
 			p := startC(t, "keys", "8", fmt.Sprint(rounds))
-			target := Target{PID: p.PID()}
+			target := PIDs(p.PID())
 			var counters []*Counter
 			for _, by := range [][]string{{"arg1", "arg2"}, {"tid"}, {"pid", "comm", "arg3"}, nil} {
-				c, err := Count(target, mustFind(t, target, "keys:hit"), &Options{By: by})
+				c, err := Count(target, mustFind(t, target, "keys:hit"), &CountOptions{By: by})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -115,8 +115,8 @@ func TestCountByOthers(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			p := startC(t, "keys", "4", "10000")
-			target := Target{PID: p.PID()}
-			c, err := Count(target, mustFind(t, target, "keys:unique"), &Options{By: []string{"arg1"}, MaxKeys: 1000})
+			target := PIDs(p.PID())
+			c, err := Count(target, mustFind(t, target, "keys:unique"), &CountOptions{By: []string{"arg1"}, MaxKeys: 1000})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,14 +138,14 @@ func TestCountByOthers(t *testing.T) {
 
 func TestCountByRefuses(t *testing.T) {
 	path := tick(t)
-	markers := mustFind(t, Target{Path: path}, "loop2")
+	markers := mustFind(t, Path(path), "loop2")
 	var none *NoFieldError
-	if _, err := Count(Target{Path: path}, markers, &Options{By: []string{"path"}}); !errors.As(err, &none) {
+	if _, err := Count(Path(path), markers, &CountOptions{By: []string{"path"}}); !errors.As(err, &none) {
 		t.Errorf("got %v, want a *NoFieldError", err)
 	} else if diff := cmp.Diff([]string{"arg1", "arg2"}, none.Available); diff != "" {
 		t.Errorf("available (-want +got):\n%s", diff)
 	}
-	if _, err := Count(Target{Path: path}, markers, &Options{By: strings.Fields("pid pid pid pid pid pid pid pid pid")}); err == nil {
+	if _, err := Count(Path(path), markers, &CountOptions{By: strings.Fields("pid pid pid pid pid pid pid pid pid")}); err == nil {
 		t.Error("nine parts are accepted")
 	}
 }

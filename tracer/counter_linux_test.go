@@ -10,7 +10,7 @@ import (
 func TestCounters(t *testing.T) {
 	path := tick(t)
 	p, other := startTick(t, path, 1), startTick(t, path, 1)
-	markers := mustFind(t, Target{PIDs: []int{p.PID(), other.PID()}}, "loop2", "bare")
+	markers := mustFind(t, PIDs(p.PID(), other.PID()), "loop2", "bare")
 	values := func(pid int) map[string][]uint16 {
 		t.Helper()
 		all := map[string][]uint16{}
@@ -28,7 +28,7 @@ func TestCounters(t *testing.T) {
 		if diff := cmp.Diff(want, values(p.PID())); diff != "" {
 			t.Errorf("%d tracers (-want +got):\n%s", n, diff)
 		}
-		c, err := Count(Target{PID: p.PID()}, markers, nil)
+		c, err := Count(PIDs(p.PID()), markers, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

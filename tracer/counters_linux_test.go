@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/doctor"
 )
 
 // left returns the state of the one counter of l, which is looked at from the outside.
-func (l *late) state() CounterState {
+func (l *late) state() doctor.Counter {
 	l.t.Helper()
-	markers := mustFind(l.t, Target{PID: l.PID()}, "late:hit")
-	states, err := Counters(l.PID(), markers)
+	markers := mustFind(l.t, PIDs(l.PID()), "late:hit")
+	states, err := doctor.Counters(l.PID(), markers)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestRepairBesideLeakedUprobe(t *testing.T) {
 	stuck.open()
 	other.open()
 	other.find()
-	both := Target{Path: stuck.library}
+	both := Path(stuck.library)
 	c := count(t, both, stuck.find())
 	stuck.set(0) // "ref_ctr going negative", "failed to unregister, leaking uprobe"
 	closeNow(t, c)
@@ -82,7 +83,7 @@ func TestRepairCounter(t *testing.T) {
 		t.Errorf("repairing another value than was seen: %v, want ErrChanged", err)
 	}
 	l.set(3)
-	c := count(t, Target{PID: l.PID()}, l.find())
+	c := count(t, PIDs(l.PID()), l.find())
 	if err := s.Repair(); !errors.Is(err, ErrChanged) {
 		t.Errorf("repairing what is traced by now: %v, want ErrChanged", err)
 	}
@@ -113,16 +114,16 @@ func TestRepairCounter(t *testing.T) {
 func TestCounterNotLeftWhileTraced(t *testing.T) {
 	for _, path := range []string{tick(t), tick5(t)} {
 		p := startTick(t, path, 100)
-		markers := mustFind(t, Target{PID: p.PID()}, "loop2")
-		state := func() CounterState {
+		markers := mustFind(t, PIDs(p.PID()), "loop2")
+		state := func() doctor.Counter {
 			t.Helper()
-			states, err := Counters(p.PID(), markers)
+			states, err := doctor.Counters(p.PID(), markers)
 			if err != nil || len(states) != 1 {
 				t.Fatalf("%+v, %v", states, err)
 			}
 			return states[0]
 		}
-		c := count(t, Target{Path: path}, mustFind(t, Target{Path: path}, "loop2"))
+		c := count(t, Path(path), mustFind(t, Path(path), "loop2"))
 		if s := state(); s.Leaked || s.Value != 1 || s.Attached != 1 {
 			t.Errorf("traced by waymark: %+v", s)
 		}
@@ -166,11 +167,11 @@ func TestCounterNotLeftByPeers(t *testing.T) {
 	peers := peer.Need(t, "bpftrace")
 	path := tick(t)
 	p := startTick(t, path, 100)
-	markers := mustFind(t, Target{PID: p.PID()}, "loop2")
-	raised := func(what string) (s CounterState) {
+	markers := mustFind(t, PIDs(p.PID()), "loop2")
+	raised := func(what string) (s doctor.Counter) {
 		t.Helper()
 		eventually(t, "a counter raised by "+what, func() bool {
-			states, err := Counters(p.PID(), markers)
+			states, err := doctor.Counters(p.PID(), markers)
 			if err != nil || len(states) != 1 {
 				t.Fatalf("%+v, %v", states, err)
 			}
@@ -186,7 +187,7 @@ func TestCounterNotLeftByPeers(t *testing.T) {
 	cmd.Process.Kill()
 	cmd.Wait()
 	eventually(t, "nothing raised after bpftrace", func() bool {
-		states, err := Counters(p.PID(), markers)
+		states, err := doctor.Counters(p.PID(), markers)
 		return err == nil && states[0].Value == 0
 	})
 }

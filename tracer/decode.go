@@ -9,6 +9,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/sdt"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 var (
@@ -37,13 +38,13 @@ func newProbe(m *Marker, site int, shift int64) (*probe, error) {
 	if m.Simple != nil {
 		return p, p.planSimple()
 	}
-	if site < len(m.records) {
-		p.record = m.records[site]
+	if site < len(model.Records(m)) {
+		p.record = model.Record(m, site)
 	}
 	if p.record == nil || !p.record.Typed {
-		p.plan, p.errs = bpf.OperandPlan(m.File.machine, m.Sites[site].Operands, shift)
+		p.plan, p.errs = bpf.OperandPlan(model.Machine(m.File), m.Sites[site].Operands, shift)
 		if p.record != nil { // a stub: R14 is the goroutine, whatever the arguments are
-			p.plan.Goid = m.File.goid
+			p.plan.Goid = model.Goid(m.File)
 		}
 		p.record = nil
 		return p, p.planTexts(shift)
@@ -57,7 +58,7 @@ func newProbe(m *Marker, site int, shift int64) (*probe, error) {
 		}
 	}
 	var err error
-	p.plan, err = bpf.RecordPlan(size, strings, m.File.goid)
+	p.plan, err = bpf.RecordPlan(size, strings, model.Goid(m.File))
 	return p, err
 }
 
@@ -89,7 +90,7 @@ func (p *probe) values(raw *bpf.Raw, values []event.Value, r reading) []event.Va
 	}
 	if p.record == nil {
 		for i := range values {
-			if arg := p.marker.argument(i); p.texts[i] >= 0 {
+			if arg := model.ArgumentOf(p.marker, i); p.texts[i] >= 0 {
 				values[i] = p.text(raw, arg, p.texts[i], r)
 			} else {
 				values[i] = p.operand(raw, p.marker.Fields[i].Kind, arg)
@@ -145,7 +146,7 @@ func (p *probe) operand(raw *bpf.Raw, k event.Kind, arg Argument) event.Value {
 		return event.Missing(p.errs[i])
 	}
 	o := &ops[i]
-	if own := operandKind(o); !arg.given && !holds(k, own) {
+	if own := model.OperandKind(o); !model.Given(arg) && !model.Holds(k, own) {
 		k = own
 	}
 	if o.Kind == sdt.Constant {

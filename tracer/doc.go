@@ -1,12 +1,13 @@
 // Package tracer finds the markers of programs and reads their events while they run.
 //
-// A Target says where to look: a process, a file that any process may map, or a command to
-// start. Find lists what is there. Count and Trace attach to a selection of it and yield
-// numbers and events until closed. Everything that the waymark command does with a running
-// program goes through here.
+// A Target says where to look: processes, a file that any process may map, or a command that Start
+// has started. Find returns its markers, and Select some of them. Count, Latency and Trace attach to
+// these and yield numbers, times and events until closed. Everything that the waymark command does
+// with a running program goes through here, or through the packages below: doctor, kernelevent and
+// client.
 //
-// The engine is the kernel's: uprobes with reference counters, and eBPF programs that are
-// assembled in this process. The target does not cooperate, is not stopped, save with Later.Pause,
+// Engine has two: the agent in a Go program, and the kernel. The kernel's is uprobes with reference
+// counters, and eBPF programs that are assembled in this process. The target does not cooperate, is not stopped, save with Later.Pause,
 // and is not written to, save for its reference counters, which the kernel raises and restores.
 //
 // A program that calls GuardMain first in main has a guard: a second process of it that attaches,

@@ -5,15 +5,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/doctor"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
+// checks are what the doctor found.
+type checks []doctor.Check
+
 // find returns the check of that name.
-func (c checks) find(t *testing.T, name string) Check {
+func (c checks) find(t *testing.T, name string) doctor.Check {
 	t.Helper()
 	for _, one := range c {
 		if one.Name == name {
@@ -21,54 +24,22 @@ func (c checks) find(t *testing.T, name string) Check {
 		}
 	}
 	t.Fatalf("no check %q in %+v", name, c)
-	return Check{}
-}
-
-// The doctor's own probes are gone when it is done.
-func TestCheckSystem(t *testing.T) {
-	peer.Root(t)
-	file, offset, err := harmless()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	want := make([]byte, 1)
-	if _, err := file.ReadAt(want, int64(offset)); err != nil {
-		t.Fatal(err)
-	}
-	c := checks(CheckSystem())
-	for _, one := range c {
-		if one.Status == StatusFail {
-			t.Errorf("%+v", one)
-		}
-	}
-	memory, err := os.Open("/proc/self/mem")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer memory.Close()
-	got := make([]byte, 1)
-	if _, err := memory.ReadAt(got, int64(reflect.ValueOf(bystander).Pointer())); err != nil || got[0] != want[0] {
-		t.Errorf("after the checks the instruction begins with %#x, %v; in the file with %#x", got, err, want)
-	}
-	if s := c.find(t, "stat"); !strings.Contains(s.Reason, "attached by") {
-		t.Errorf("%+v", s)
-	}
+	return doctor.Check{}
 }
 
 // What attaching refuses is refused here, and nothing else.
 func TestCheckPIDRedZone(t *testing.T) {
-	keepRedZone = true
-	defer func() { keepRedZone = false }()
+	model.KeepRedZone = true
+	defer func() { model.KeepRedZone = false }()
 	for _, path := range []string{tick(t), tick5(t)} {
 		p := startTick(t, path, 1)
-		made, markers := CheckPID(context.Background(), p.PID())
-		want := StatusOK
-		c, err := Count(Target{PID: p.PID()}, markers, nil)
+		made, markers := doctor.CheckPID(context.Background(), p.PID())
+		want := doctor.OK
+		c, err := Count(PIDs(p.PID()), markers, nil)
 		if err == nil {
 			closeNow(t, c)
 		} else {
-			want = StatusFail
+			want = doctor.Fail
 		}
 		if got := checks(made).find(t, "markers"); got.Status != want {
 			t.Errorf("%s: %+v, want %v; attaching: %v", path, got, want, err)
@@ -85,20 +56,20 @@ func TestCheckPID(t *testing.T) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	made, markers := CheckPID(context.Background(), p.PID())
+	made, markers := doctor.CheckPID(context.Background(), p.PID())
 	c := checks(made)
-	if d := c.find(t, "deleted"); d.Status != StatusWarn || !strings.Contains(d.Reason, path) {
+	if d := c.find(t, "deleted"); d.Status != doctor.Warn || !strings.Contains(d.Reason, path) {
 		t.Errorf("%+v", d)
 	}
-	if m := c.find(t, "markers"); m.Status != StatusOK || len(markers) == 0 {
+	if m := c.find(t, "markers"); m.Status != doctor.OK || len(markers) == 0 {
 		t.Errorf("%+v, %d markers", m, len(markers))
 	}
-	if _, pids := CheckFile(context.Background(), path); len(pids) != 0 {
+	if _, pids := doctor.CheckFile(context.Background(), path); len(pids) != 0 {
 		t.Errorf("%v map the new file, want none", pids)
 	}
 	for what, pid := range map[string]int{"this process": os.Getpid(), "a thread of the kernel": 2, "one that has ended": ended(t)} {
-		made, _ := CheckPID(context.Background(), pid)
-		if len(made) != 1 || made[0].Status != StatusFail {
+		made, _ := doctor.CheckPID(context.Background(), pid)
+		if len(made) != 1 || made[0].Status != doctor.Fail {
 			t.Errorf("%s: %+v", what, made)
 		}
 	}

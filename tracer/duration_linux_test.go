@@ -19,12 +19,12 @@ func TestWhereDuration(t *testing.T) {
 		"took >= 7000000":                    {8, 9},
 	} {
 		p := startTick(t, path, 0)
-		target := Target{PID: p.PID()}
+		target := PIDs(p.PID())
 		markers := mustFind(t, target)
 		if f := markers[0].Fields[1]; f.Kind != event.Duration || f.Type != "time.Duration" {
 			t.Errorf("field %+v", f)
 		}
-		tr, err := Trace(target, markers, &Options{Where: where})
+		tr, err := Trace(target, markers, &TraceOptions{Attach: Attach{Where: where}})
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
@@ -43,9 +43,9 @@ func TestWhereDuration(t *testing.T) {
 		}
 	}
 	p := startTick(t, path, 0)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	var wrong *WhereError
-	if _, err := Trace(target, mustFind(t, target), &Options{Where: "n > 5ms"}); !errors.As(err, &wrong) || wrong.Hint != "write a number in its own unit: 5ms is 5000000 nanoseconds" {
+	if _, err := Trace(target, mustFind(t, target), &TraceOptions{Attach: Attach{Where: "n > 5ms"}}); !errors.As(err, &wrong) || wrong.Hint != "write a number in its own unit: 5ms is 5000000 nanoseconds" {
 		t.Errorf("a number without a unit: %v", err)
 	}
 }

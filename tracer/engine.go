@@ -1,16 +1,20 @@
 package tracer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
 
-// Engine says who looks at the markers of a target.
+// Engine is what looks at the markers of a target.
 type Engine uint8
 
 const (
+	// EngineAuto is the agent's for processes that all have agents, where this process may not use the kernel's, or
+	// where the kernel's sees no markers in the processes; else the kernel's, whose errors then say what is missing.
+	EngineAuto Engine = iota
 	// EngineKernel is uprobes and eBPF: any program with SDT markers, whether it helps or not. It needs privilege.
-	EngineKernel Engine = iota
+	EngineKernel
 	// EngineAgent is the agent in a Go program that imports package agent. It needs no privilege but to be
 	// of the same user, is an order of magnitude faster, and needs no waymark link.
 	EngineAgent
@@ -18,6 +22,8 @@ const (
 
 func (e Engine) String() string {
 	switch e {
+	case EngineAuto:
+		return "auto"
 	case EngineKernel:
 		return "kernel"
 	case EngineAgent:
@@ -26,18 +32,62 @@ func (e Engine) String() string {
 	return fmt.Sprintf("Engine(%d)", uint8(e))
 }
 
-// ErrNoAgent says that a process has no agent that listens.
-var ErrNoAgent = errors.New("no agent listens in it")
+// Attachment is what Count, Latency and Trace have attached. Its methods may be called from several
+// goroutines.
+type Attachment struct{ attached engine }
 
-// ErrNotByAgent is ErrNotSupported of what only the kernel's engine does.
-var ErrNotByAgent = fmt.Errorf("%w by agents", ErrNotSupported)
+// engine is what all engines have.
+type engine interface {
+	ended() <-chan struct{}
+	skipped() []*SiteError
+	Close() error
+}
 
-// ChooseEngine returns the engine with which a target is best looked at here: the agent's for processes that all have
-// agents, and for a command that has one, where this process may not use the kernel's, or where the kernel's sees no
-// markers in the processes; else the kernel's, of which the error says then what is missing.
-func ChooseEngine(t Target) (Engine, error) {
-	if err := t.check(); err != nil {
-		return EngineKernel, err
-	}
-	return chooseEngine(t), nil
+func attached(t Target, e engine) Attachment {
+	return Attachment{newEnding(e, t.pids, func() error { return nil })}
+}
+
+// Ended returns a channel that is closed after the last process of the target has ended, with
+// Target.Follow the last of their children too. Then a Tracer has stopped by itself. A Path, and the
+// kernel's tracepoints, have no end: it is nil.
+func (a *Attachment) Ended() <-chan struct{} { return a.attached.ended() }
+
+// Skipped returns the sites that are left out, because a probe there would do harm or the kernel refuses it;
+// what is attached is the rest. With Later they may become more. When nothing would be left, attaching
+// returns an error instead.
+func (a *Attachment) Skipped() []*SiteError { return a.attached.skipped() }
+
+// Close detaches and returns when no probe is left and the reference counters are lowered. Events
+// that were not read are dropped, and a Read that waits returns os.ErrClosed. Further calls do
+// nothing.
+func (a *Attachment) Close() error { return a.attached.Close() }
+
+// GuardMain enables a guard: a second process of the same executable that attaches to markers, and
+// detaches when this process ends for any reason. Call it as the first statement of main, before
+// flags are parsed and goroutines are started. In the guard it does not return.
+//
+//	func main() {
+//		tracer.GuardMain()
+//		…
+//	}
+//
+// Programs that do not call GuardMain can trace too, but attach by themselves. If such a process
+// gets SIGKILL in the milliseconds while it attaches or detaches, the kernel can leak reference
+// counters, which waymark doctor -p PID --repair lowers. Processes stopped by Later.Pause at that
+// moment stay stopped until they get SIGCONT.
+//
+// The guard runs the init functions of the program's packages, as every process of the program
+// does. It refuses to run unless no_new_privs is set, so it gains no privilege over its parent.
+func GuardMain() { guardMain() }
+
+// ErrNotPatched says that sites of a process do not follow what a tracer wants of them.
+var ErrNotPatched = errors.New("its optimized sites do not follow")
+
+// AwaitPatched waits for processes of t that run a program which went through "waymark link --optimize".
+// Such a program looks every 100 ms which of its markers Count, Trace and Latency want, and only then
+// do passes count; one that was started later looked before its main function ran. AwaitPatched
+// returns when all processes have done so, and at once when none is such a program. After two seconds,
+// or when a program was told not to look (--no-watch), the error wraps ErrNotPatched.
+func AwaitPatched(ctx context.Context, t Target, markers []*Marker) error {
+	return awaitPatched(ctx, t, markers)
 }

@@ -25,16 +25,20 @@ type kernelEvents struct {
 	probes atomic.Pointer[[]*probe] // by index
 	raw    bpf.Raw
 	wallClock
-	comms comms
+	decoder
+
+	stop    sync.Once
+	stopErr error
 }
 
 func guardMain() { bpf.ServeGuard() }
 
-func newEvents(t Target, markers []*Marker, o Options) (events, error) {
-	if t.Engine == EngineAgent {
-		return newAgentEvents(t, markers, o)
+func newEvents(t Target, markers []*Marker, o options) (events, error) {
+	if t.engine == EngineAgent {
+		a, err := newAgentEvents(t, markers, o)
+		return agentTracer{a}, err
 	}
-	k := &kernelEvents{comms: comms{}}
+	k := &kernelEvents{}
 	k.probes.Store(&[]*probe{})
 	if err := k.attach(t, markers, o, k); err != nil {
 		return nil, err
@@ -67,7 +71,7 @@ func (k *kernelEvents) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
 	return refused, err
 }
 
-func (k *kernelEvents) next(ctx context.Context, e *event.Event, text *[]byte) error {
+func (k *kernelEvents) Read(ctx context.Context, e *event.Event) error {
 	if err := k.kernel.Next(ctx, &k.raw); err != nil {
 		return err
 	}
@@ -84,10 +88,10 @@ func (k *kernelEvents) next(ctx context.Context, e *event.Event, text *[]byte) e
 		NSPID:     r.OwnPID,
 		NSTID:     r.OwnTID,
 		CPU:       int(r.CPU),
-		Comm:      k.comms.of(r.Comm),
+		Comm:      k.comm(r.Comm),
 		Goroutine: int64(r.Goroutine),
 		Point:     &p.marker.Point,
-		Values:    p.values(r, e.Values, reading{k.options.MaxString, text}),
+		Values:    p.values(r, e.Values, k.reading(k.options.maxString)),
 	}
 	return nil
 }
@@ -95,23 +99,33 @@ func (k *kernelEvents) next(ctx context.Context, e *event.Event, text *[]byte) e
 // maxComms bounds the memory for names, which processes choose.
 const maxComms = 4096
 
-// comms are names of threads as strings, so that events share them.
-type comms map[[16]byte]string
+// decoder holds what the events of a reader share: the names of threads as strings, and the bytes
+// of the texts of the last event.
+type decoder struct {
+	comms map[[16]byte]string
+	text  []byte
+}
 
-func (k comms) of(c [16]byte) string {
-	if s, ok := k[c]; ok {
+func (d *decoder) comm(c [16]byte) string {
+	if s, ok := d.comms[c]; ok {
 		return s
 	}
-	if len(k) >= maxComms {
-		clear(k)
+	if len(d.comms) >= maxComms || d.comms == nil {
+		d.comms = map[[16]byte]string{}
 	}
 	name, _, _ := bytes.Cut(c[:], []byte{0})
 	s := string(name)
-	k[c] = s
+	d.comms[c] = s
 	return s
 }
 
-func (k *kernelEvents) points() (all []*event.Point) {
+// reading begins to read the texts of an event.
+func (d *decoder) reading(maxString int) reading {
+	d.text = d.text[:0]
+	return reading{maxString, &d.text}
+}
+
+func (k *kernelEvents) Points() (all []*event.Point) {
 	seen := map[*Marker]bool{}
 	for _, p := range *k.probes.Load() {
 		if !seen[p.marker] {
@@ -122,22 +136,22 @@ func (k *kernelEvents) points() (all []*event.Point) {
 	return all
 }
 
-func (k *kernelEvents) lost() (uint64, error) { return k.kernel.Lost() }
-
-func (k *kernelEvents) lostByCPU() ([]uint64, error) { return k.kernel.LostByCPU() }
-
-func (k *kernelEvents) losses() ([]source.Loss, error) {
-	n, err := k.lostByCPU()
+func (k *kernelEvents) Losses() ([]source.Loss, error) {
+	n, err := k.kernel.LostByCPU()
 	return fullBuffers("kernel", n), err
 }
 
-func (k *kernelEvents) stream() (string, []string) { return "kernel", []string{source.BufferFull} }
+func (k *kernelEvents) Stream() (string, []string) { return "kernel", []string{source.BufferFull} }
 
-func (k *kernelEvents) order() source.Order { return source.Arrival }
+func (k *kernelEvents) Order() source.Order { return source.Arrival }
 
-func (k *kernelEvents) filtered() (uint64, error) { return k.kernel.Filtered() }
+func (k *kernelEvents) Filtered() (uint64, error) { return k.kernel.Filtered() }
 
-func (k *kernelEvents) stop() error { return k.end(k.kernel.Stop) }
+// Stop may be called by several goroutines at once.
+func (k *kernelEvents) Stop() error {
+	k.stop.Do(func() { k.stopErr = k.end(k.kernel.Stop) })
+	return k.stopErr
+}
 
 // wallClock turns CLOCK_MONOTONIC into the time of day. The difference is taken again for
 // every second of events, because the time of day is set and slewed.
@@ -146,6 +160,9 @@ type wallClock struct {
 	offset time.Time
 	until  time.Duration
 }
+
+// Clock returns the clock.
+func (w *wallClock) Clock() source.Clock { return w }
 
 // Wall returns the time of day of an event.
 func (w *wallClock) Wall(monotonic time.Duration) time.Time {

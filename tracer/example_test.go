@@ -19,7 +19,7 @@ func Example() {
 	trace := func(pid int, patterns ...string) error {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
-		target := tracer.Target{PID: pid}
+		target := tracer.PIDs(pid)
 		markers, err := tracer.Find(ctx, target)
 		if err != nil {
 			return err
@@ -27,7 +27,7 @@ func Example() {
 		if markers, err = tracer.Select(markers, patterns); err != nil {
 			return err
 		}
-		events, err := tracer.Trace(target, markers, &tracer.Options{Where: `path ~ "/api/*"`})
+		events, err := tracer.Trace(target, markers, &tracer.TraceOptions{Attach: tracer.Attach{Where: `path ~ "/api/*"`}})
 		if err != nil {
 			return err
 		}
@@ -45,8 +45,8 @@ func Example() {
 			}
 			fmt.Println()
 		}
-		lost, err := events.Lost()
-		fmt.Println(lost, "events were lost")
+		lost, err := events.Losses()
+		fmt.Println(source.Total(lost), "events were lost")
 		return err
 	}
 
@@ -61,7 +61,7 @@ func Example() {
 
 // The markers of a program, whether it runs or not. Find reads files and needs no privilege for that.
 func ExampleFind() {
-	markers, err := tracer.Find(context.Background(), tracer.Target{Path: "./server"})
+	markers, err := tracer.Find(context.Background(), tracer.Path("./server"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -98,7 +98,7 @@ func ExampleSelect() {
 
 // Requests a second of a process, by status.
 func ExampleCount() {
-	target := tracer.Target{PID: 1234}
+	target := tracer.PIDs(1234)
 	markers, err := tracer.Find(context.Background(), target)
 	if err != nil {
 		log.Fatal(err)
@@ -106,7 +106,7 @@ func ExampleCount() {
 	if markers, err = tracer.Select(markers, []string{"http:request_end"}); err != nil {
 		log.Fatal(err)
 	}
-	counter, err := tracer.Count(target, markers, &tracer.Options{By: []string{"status"}})
+	counter, err := tracer.Count(target, markers, &tracer.CountOptions{By: []string{"status"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func ExampleCount() {
 
 // The time of requests, measured in the kernel.
 func ExampleLatency() {
-	target := tracer.Target{PID: 1234}
+	target := tracer.PIDs(1234)
 	markers, err := tracer.Find(context.Background(), target)
 	if err != nil {
 		log.Fatal(err)
@@ -159,7 +159,7 @@ func ExampleStart() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	target := tracer.Target{PID: command.PID()}
+	target := tracer.PIDs(command.PID())
 	markers, err := tracer.Find(ctx, target)
 	if err != nil {
 		log.Fatal(err)

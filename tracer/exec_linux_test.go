@@ -36,10 +36,10 @@ func TestExecByThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, peer.Need(t, "go")[0], "build", "-o", program, source)
-	for name, follow := range map[string]bool{"one": false, "followed": true} {
+	for name, followed := range map[string]bool{"one": false, "followed": true} {
 		t.Run(name, func(t *testing.T) {
 			p := startProgram(t, program, path, "25", "run")
-			c, err := Count(Target{PID: p.PID(), Follow: follow}, nil, &Options{Later: later(t, true)})
+			c, err := Count(follow(PIDs(p.PID()), followed), nil, &CountOptions{Attach: Attach{Later: later(t, true)}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,7 +27,7 @@ func TestFind(t *testing.T) {
 	path := tick(t)
 	p := startTick(t, path, 1)
 	for name, target := range map[string]Target{
-		"path": {Path: path}, "PID": {PID: p.PID()}, "command": {Command: []string{path, "1"}},
+		"path": Path(path), "PID": PIDs(p.PID()),
 	} {
 		t.Run(name, func(t *testing.T) {
 			markers := mustFind(t, target)
@@ -92,7 +92,7 @@ func TestFindDeleted(t *testing.T) {
 				t.Fatal(err)
 			}
 			test.change(t, path)
-			target := Target{PID: p.PID()}
+			target := PIDs(p.PID())
 			markers := mustFind(t, target)
 			if diff := cmp.Diff(tickNames, fullNames(markers)); diff != "" {
 				t.Fatalf("names (-want +got):\n%s", diff)
@@ -141,7 +141,7 @@ func TestFindAll(t *testing.T) {
 		t.Error("a thread of the kernel is listed")
 	}
 	// What FindAll found can be attached to, in any of the processes.
-	c, err := Count(Target{PID: second.PID()}, b.Markers, nil)
+	c, err := Count(PIDs(second.PID()), b.Markers, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,16 +162,15 @@ func TestFindErrors(t *testing.T) {
 		target Target
 		want   error
 	}{
-		{"no such file", Target{Path: filepath.Join(dir, "none")}, os.ErrNotExist},
-		{"a directory", Target{Path: dir}, nil},
-		{"a device", Target{Path: "/dev/zero"}, nil},
-		{"an empty file", Target{Path: write("empty", "")}, nil},
-		{"a script", Target{Path: write("script", "#!/bin/sh\n")}, nil},
-		{"a truncated program", Target{Path: write("cut", "\x7fELF\x02\x01\x01")}, nil},
-		{"no such command", Target{Command: []string{"waymark-no-such-command"}}, nil},
-		{"no such process", Target{PID: 1 << 30}, ErrNoProcess},
-		{"a thread of the kernel", Target{PID: 2}, nil},
-		{"a negative PID", Target{PID: -1}, nil},
+		{"no such file", Path(filepath.Join(dir, "none")), os.ErrNotExist},
+		{"a directory", Path(dir), nil},
+		{"a device", Path("/dev/zero"), nil},
+		{"an empty file", Path(write("empty", "")), nil},
+		{"a script", Path(write("script", "#!/bin/sh\n")), nil},
+		{"a truncated program", Path(write("cut", "\x7fELF\x02\x01\x01")), nil},
+		{"no such process", PIDs(1 << 30), ErrNoProcess},
+		{"a thread of the kernel", PIDs(2), nil},
+		{"a negative PID", PIDs(-1), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			markers, err := Find(context.Background(), test.target)

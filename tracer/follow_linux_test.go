@@ -41,7 +41,7 @@ func TestFollowForks(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			p, other := startProgram(t, path, fmt.Sprint(children), fmt.Sprint(each)), startProgram(t, path, "5", "7")
-			target := Target{PID: p.PID(), Follow: true}
+			target := PIDs(p.PID()).Follow()
 			markers := mustFind(t, target, "forks:hit")
 			c, err := Count(target, markers, nil)
 			if err != nil {
@@ -93,7 +93,7 @@ func TestFollowForksGuarded(t *testing.T) {
 	path := compile(t, "fork.c")
 	const children, each = 20, 10
 	p, other := startProgram(t, path, fmt.Sprint(children), fmt.Sprint(each)), startProgram(t, path, "1", "1")
-	target := Target{PID: p.PID(), Follow: true}
+	target := PIDs(p.PID()).Follow()
 	markers := mustFind(t, target)
 	c, err := Count(target, markers, nil)
 	if err != nil {
@@ -124,8 +124,8 @@ func TestFollowExec(t *testing.T) {
 	sh := peer.Need(t, "sh")[0]
 	p := startProgram(t, sh, "-c", fmt.Sprintf(
 		"echo ready; read x; %[1]s 20 run; (%[1]s 30 run) & %[1]s 40 run; wait; echo $?; read x; exec %[1]s 50 run", path))
-	target := Target{PID: p.PID(), Follow: true}
-	c, err := Count(target, nil, &Options{Later: later(t, true)})
+	target := PIDs(p.PID()).Follow()
+	c, err := Count(target, nil, &CountOptions{Attach: Attach{Later: later(t, true)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,14 +160,14 @@ func TestDlopen(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := startProgram(t, load, test.library(t, "plugin.c"), "1000")
 			attached := make(chan []*Marker, 1)
-			o := &Options{Later: later(t, test.pause)}
+			o := &TraceOptions{Attach: Attach{Later: later(t, test.pause)}}
 			o.Later.Report = func(markers []*Marker, err error) {
 				if err != nil {
 					t.Error(err)
 				}
 				attached <- markers
 			}
-			tr, err := Trace(Target{PID: p.PID(), Follow: test.follow}, nil, o)
+			tr, err := Trace(follow(PIDs(p.PID()), test.follow), nil, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +209,7 @@ func TestCommandLibraries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Count(Target{PID: cmd.PID()}, nil, &Options{Later: later(t, true)})
+	c, err := Count(PIDs(cmd.PID()), nil, &CountOptions{Attach: Attach{Later: later(t, true)}})
 	if err != nil {
 		t.Fatal(err)
 	}

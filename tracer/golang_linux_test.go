@@ -85,8 +85,8 @@ func traceKinds(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Kill()
-	target := Target{PID: cmd.PID()}
+	defer cmd.Signal(os.Kill)
+	target := PIDs(cmd.PID())
 	markers := mustFind(t, target)
 	for _, m := range markers {
 		if !m.Typed || !m.Counted || len(m.File.Problems) > 0 || m.File.Go == "" {
@@ -127,8 +127,8 @@ func TestTraceTexts(t *testing.T) {
 	for _, limit := range []int{1, 20, 32, 256, 1000, 4096} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			p := startTick(t, path, 0)
-			target := Target{PID: p.PID()}
-			tr, err := Trace(target, mustFind(t, target), &Options{MaxString: limit})
+			target := PIDs(p.PID())
+			tr, err := Trace(target, mustFind(t, target), &TraceOptions{MaxString: limit})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,8 +186,8 @@ func TestCountGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Kill()
-	target := Target{PID: cmd.PID()}
+	defer cmd.Signal(os.Kill)
+	target := PIDs(cmd.PID())
 	c, err := Count(target, mustFind(t, target, "kinds:signed"), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func guardOf(t *testing.T) (guard int) {
 // numbers that stand still.
 func TestGuardKilled(t *testing.T) {
 	p := startTick(t, tick(t), 10)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	markers := mustFind(t, target, "loop2")
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -78,15 +78,15 @@ func TestGuardKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := make(chan error)
+	came := make(chan error)
 	go func() {
-		_, err := tr.Next(ctx)
-		next <- err
+		_, err := next(ctx, tr)
+		came <- err
 	}()
 	time.Sleep(50 * time.Millisecond) // Next waits
 	kill()
-	ended("Next", <-next)
-	_, err = tr.Next(ctx)
+	ended("Next", <-came)
+	_, err = next(ctx, tr)
 	ended("Next once more", err)
 	ended("Close", tr.Close())
 	if guard := guardOf(t); guard != 0 {
@@ -106,7 +106,7 @@ func TestExecBetweenFindAndAttach(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := startTick(t, path, 1)
-			target := Target{PID: p.PID()}
+			target := PIDs(p.PID())
 			markers := mustFind(t, target, "loop2")
 			p.Tell("exec " + test.next)
 			if test.want == nil {

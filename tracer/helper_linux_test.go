@@ -9,14 +9,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/internal/test/talk"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // tick returns the C program, built once for all tests.
@@ -95,7 +98,7 @@ func counter(t testing.TB, pid int, m *Marker) uint16 {
 		t.Fatal(err)
 	}
 	for i := range maps {
-		if maps[i].Inode != m.File.id.inode || !maps[i].Writable {
+		if maps[i].Inode != model.ID(m.File).Inode || !maps[i].Writable {
 			continue
 		}
 		if at, ok := procfs.Address(maps[i:i+1], maps[i].File(), uint64(m.Sites[0].CounterOffset)); ok {
@@ -156,6 +159,29 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	t.Errorf("%s: not after two minutes", what)
 }
 
+// follow returns a target with the children of its processes, if wanted.
+func follow(t Target, wanted bool) Target {
+	if wanted {
+		return t.Follow()
+	}
+	return t
+}
+
+// next returns the next event, which belongs to the caller.
+func next(ctx context.Context, tr *Tracer) (*event.Event, error) {
+	var e event.Event
+	if err := tr.Read(ctx, &e); err != nil {
+		return nil, err
+	}
+	return e.Clone(), nil
+}
+
+// lost returns the number of lost events.
+func lost(tr *Tracer) (uint64, error) {
+	lost, err := tr.Losses()
+	return source.Total(lost), err
+}
+
 // drain returns every event up to io.EOF.
 func drain(t testing.TB, tr *Tracer) []*event.Event {
 	t.Helper()
@@ -163,9 +189,9 @@ func drain(t testing.TB, tr *Tracer) []*event.Event {
 	defer cancel()
 	var all []*event.Event
 	for {
-		e, err := tr.Next(ctx)
+		e, err := next(ctx, tr)
 		if err == io.EOF {
-			if _, err := tr.Next(ctx); err != io.EOF {
+			if _, err := next(ctx, tr); err != io.EOF {
 				t.Errorf("Next after io.EOF: %v, want the same again", err)
 			}
 			return all
@@ -185,7 +211,7 @@ const unprivilegedEnv = "WAYMARK_TRACER_UNPRIVILEGED"
 
 func TestMain(m *testing.M) {
 	GuardMain()
-	keepRedZone = false // sdt_tick has its nops of 5 bytes where it has a frame
+	model.KeepRedZone = false // sdt_tick has its nops of 5 bytes where it has a frame
 	if pid := os.Getenv(helperEnv); pid != "" {
 		helper(pid)
 		return
@@ -224,8 +250,8 @@ func kernelFDs() []string {
 
 // helper attaches to a process and waits to be killed.
 func helper(pid string) {
-	var target Target
-	fmt.Sscan(pid, &target.PID)
+	number, _ := strconv.Atoi(pid)
+	target := PIDs(number)
 	markers, err := Find(context.Background(), target)
 	if err == nil {
 		_, err = Count(target, markers, nil)

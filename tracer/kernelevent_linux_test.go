@@ -14,6 +14,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/test/gobuild"
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/tracefs"
+	"github.com/waymark-trace/waymark/tracer/kernelevent"
 	"golang.org/x/sys/unix"
 )
 
@@ -29,19 +30,19 @@ func needTracefs(t *testing.T) string {
 }
 
 // define defines events for the time of a test.
-func define(t *testing.T, markers []*Marker) map[string]KernelEvent {
+func define(t *testing.T, markers []*Marker) map[string]kernelevent.Event {
 	t.Helper()
-	events, err := DefineKernelEvents(markers)
+	events, err := kernelevent.Define(markers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	byName := map[string]KernelEvent{}
+	byName := map[string]kernelevent.Event{}
 	for _, e := range events {
 		byName[e.FullName()] = e
 	}
 	t.Cleanup(func() {
 		for _, e := range events {
-			if err := DeleteKernelEvent(e.Group, e.Name); err != nil {
+			if err := kernelevent.Delete(e.Group, e.Name); err != nil {
 				t.Error(err)
 			}
 		}
@@ -87,13 +88,13 @@ func TestKernelEventPerf(t *testing.T) {
 	needTracefs(t)
 	perf := peer.Need(t, "perf")[0]
 	path := copyOf(t, tick(t))
-	events := define(t, mustFind(t, Target{Path: path}))
+	events := define(t, mustFind(t, Path(path)))
 	for name, e := range events {
 		if e.Existed || len(e.Remarks) > 0 != strings.HasSuffix(name, ":args") {
 			t.Errorf("%+v", e)
 		}
 	}
-	again, err := DefineKernelEvents(mustFind(t, Target{Path: path}))
+	again, err := kernelevent.Define(mustFind(t, Path(path)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestKernelEventPerf(t *testing.T) {
 			t.Errorf("perf stat: %s is %s, want 100000", event, n)
 		}
 	}
-	listed, err := KernelEvents()
+	listed, err := kernelevent.List()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func perfStat(t *testing.T, perf, events string, command ...string) map[string]s
 func TestKernelEventFtrace(t *testing.T) {
 	dir := needTracefs(t)
 	path := copyOf(t, tick(t))
-	events := define(t, mustFind(t, Target{Path: path}, "args"))
+	events := define(t, mustFind(t, Path(path), "args"))
 	e := events["sdt_sdt_tick:args"]
 	if len(events) != 1 || len(e.Places) != 1 {
 		t.Fatalf("events %+v", events)
@@ -184,9 +185,9 @@ func TestKernelEventFtrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, path, "3", "run")
-	err := DeleteKernelEvent(e.Group, e.Name)
-	if !errors.Is(err, ErrBusy) {
-		t.Errorf("deleting an event that is on: %v, want ErrBusy", err)
+	err := kernelevent.Delete(e.Group, e.Name)
+	if !errors.Is(err, kernelevent.ErrBusy) {
+		t.Errorf("deleting an event that is on: %v, want kernelevent.ErrBusy", err)
 	}
 	if err := os.WriteFile(enable, []byte("0"), 0); err != nil {
 		t.Fatal(err)
@@ -220,7 +221,7 @@ func TestKernelEventLikePerf(t *testing.T) {
 	path := copyOf(t, tick(t))
 	cache := t.TempDir()
 	run(t, perf, "--buildid-dir", cache, "buildid-cache", "--add", path)
-	ours := define(t, mustFind(t, Target{Path: path}))
+	ours := define(t, mustFind(t, Path(path)))
 	var dropped []string
 	for _, e := range ours {
 		out, err := exec.Command(perf, "--buildid-dir", cache, "probe", "-q", "-D", "%"+e.FullName()).Output()
@@ -267,7 +268,7 @@ func TestKernelEventGo(t *testing.T) {
 	needTracefs(t)
 	perf := peer.Need(t, "perf")[0]
 	path := linked(t, gobuild.Config{PIE: true}, "./link/testdata/allkinds")
-	events := define(t, mustFind(t, Target{Path: path}))
+	events := define(t, mustFind(t, Path(path)))
 	for _, test := range []struct{ event, want string }{
 		{"sdt_kinds:none", ``},
 		{"sdt_kinds:signed", `i=-1 i8=-8 i16=-16 i32=-32 i64=-64`},
@@ -296,28 +297,28 @@ func TestKernelEventRefuses(t *testing.T) {
 	if err := os.Rename(path, odd); err != nil {
 		t.Fatal(err)
 	}
-	_, err := DefineKernelEvents(mustFind(t, Target{Path: odd}))
-	if !errors.Is(err, ErrPath) {
-		t.Errorf("a path with a blank: %v, want ErrPath", err)
+	_, err := kernelevent.Define(mustFind(t, Path(odd)))
+	if !errors.Is(err, kernelevent.ErrPath) {
+		t.Errorf("a path with a blank: %v, want kernelevent.ErrPath", err)
 	}
 	t.Log(err)
 	link := filepath.Join(filepath.Dir(path), "link")
 	if err := os.Symlink(odd, link); err != nil {
 		t.Fatal(err)
 	}
-	define(t, mustFind(t, Target{Path: link}, "loop2"))
-	markers := mustFind(t, Target{Path: link}, "loop1", "loop2")
+	define(t, mustFind(t, Path(link), "loop2"))
+	markers := mustFind(t, Path(link), "loop1", "loop2")
 	for _, m := range markers {
 		if m.Name == "loop2" {
 			m.Sites[0].CounterOffset += 2 // the place has another by now
 		}
 	}
-	_, err = DefineKernelEvents(markers)
+	_, err = kernelevent.Define(markers)
 	if !errors.Is(err, unix.EINVAL) || !errors.Is(err, ErrCounterConflict) {
 		t.Errorf("defined with another counter: %v", err)
 	}
 	t.Log(err)
-	all, err := KernelEvents()
+	all, err := kernelevent.List()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,9 +327,18 @@ func TestKernelEventRefuses(t *testing.T) {
 			t.Errorf("%s is left of what was refused", e.FullName())
 		}
 	}
-	if err := DeleteKernelEvent("sdt_nobody", "nothing"); err != nil {
+	if err := kernelevent.Delete("sdt_nobody", "nothing"); err != nil {
 		t.Errorf("deleting what is not there: %v", err)
 	}
+}
+
+// shape returns the names and types of an event's arguments.
+func shape(args []string) (all string) {
+	for _, arg := range args {
+		name, fetch, _ := strings.Cut(arg, "=")
+		all += name + fetch[strings.LastIndexByte(fetch, ':'):] + " "
+	}
+	return all
 }
 
 // Sites whose operands are of different types are several events of one marker.
@@ -336,12 +346,12 @@ func TestKernelEventSites(t *testing.T) {
 	needTracefs(t)
 	const postgres = "/usr/lib/postgresql/15/bin/postgres"
 	peer.Need(t, postgres)
-	events := define(t, mustFind(t, Target{Path: postgres}))
+	events := define(t, mustFind(t, Path(postgres)))
 	places := 0
 	for _, e := range events {
 		places += len(e.Places)
 		for _, p := range e.Places {
-			if signatureOf(p.Args) != signatureOf(e.Places[0].Args) {
+			if shape(p.Args) != shape(e.Places[0].Args) {
 				t.Errorf("%s: %v and %v", e.FullName(), p.Args, e.Places[0].Args)
 			}
 		}

@@ -22,11 +22,11 @@ type tracepoints struct {
 	of      []*event.Point
 	event   bpf.TracepointEvent
 	wallClock
-	comms comms
+	decoder
 }
 
-func newKernelTracepoints(patterns []string, o Options) (events, error) {
-	t := &tracepoints{comms: comms{}}
+func newKernelTracepoints(patterns []string, o options) (events, error) {
+	t := &tracepoints{}
 	seen := map[string]bool{}
 	var points []bpf.Tracepoint
 	for _, pattern := range patterns {
@@ -117,16 +117,16 @@ func recordPoint(r *tracefs.Record) bpf.Tracepoint {
 	return p
 }
 
-func (t *tracepoints) next(ctx context.Context, e *event.Event, text *[]byte) error {
+func (t *tracepoints) Read(ctx context.Context, e *event.Event) error {
 	r := &t.event
 	if err := t.Next(ctx, r); err != nil {
 		return err
 	}
 	*e = event.Event{
-		Time: time.Duration(r.Time), PID: r.PID, TID: r.TID, CPU: int(r.CPU), Comm: t.comms.of(r.Comm),
+		Time: time.Duration(r.Time), PID: r.PID, TID: r.TID, CPU: int(r.CPU), Comm: t.comm(r.Comm),
 		Point: t.of[r.Index], Values: e.Values[:0],
 	}
-	texts, located := reading{text: text}, 0
+	texts, located := t.reading(0), 0
 	for i := range t.records[r.Index].Fields {
 		f := &t.records[r.Index].Fields[i]
 		elsewhere := []byte(nil)
@@ -164,25 +164,15 @@ func recordValue(f *tracefs.RecordField, k event.Kind, record, located []byte, m
 	return event.Text(k, texts.keep(b), length)
 }
 
-func (t *tracepoints) points() []*event.Point       { return t.of }
-func (t *tracepoints) lostByCPU() ([]uint64, error) { return t.LostByCPU() }
-func (t *tracepoints) order() source.Order          { return source.Arrival }
-func (t *tracepoints) filtered() (uint64, error)    { return 0, nil }
-func (t *tracepoints) ended() <-chan struct{}       { return nil }
-func (t *tracepoints) skipped() []*SiteError        { return nil }
-func (t *tracepoints) stop() error                  { return t.Stop() }
+func (t *tracepoints) Points() []*event.Point    { return t.of }
+func (t *tracepoints) Order() source.Order       { return source.Arrival }
+func (t *tracepoints) Filtered() (uint64, error) { return 0, nil }
+func (t *tracepoints) ended() <-chan struct{}    { return nil }
+func (t *tracepoints) skipped() []*SiteError     { return nil }
 
-func (t *tracepoints) stream() (string, []string) { return "tracepoints", []string{source.BufferFull} }
+func (t *tracepoints) Stream() (string, []string) { return "tracepoints", []string{source.BufferFull} }
 
-func (t *tracepoints) losses() ([]source.Loss, error) {
+func (t *tracepoints) Losses() ([]source.Loss, error) {
 	n, err := t.LostByCPU()
 	return fullBuffers("tracepoints", n), err
-}
-
-func (t *tracepoints) lost() (sum uint64, err error) {
-	byCPU, err := t.LostByCPU()
-	for _, n := range byCPU {
-		sum += n
-	}
-	return sum, err
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // Key is what hits have in common that are counted together. A Counter returns the same *Key
 // for the same hits every time, so that it can be a key of a map.
 type Key struct {
-	// Values are one for each of Options.By. One that has none says why in Err.
+	// Values are one for each of CountOptions.By. One that has none says why in Err.
 	Values []event.Value
 }
 
@@ -23,10 +24,6 @@ type KeyCount struct {
 	Key   *Key
 	Count uint64
 }
-
-// KeyText is how many bytes of a string a Key has. Strings are told apart by them and by
-// their whole length.
-const KeyText = source.KeyText
 
 var _ = [1]struct{}{}[source.KeyText-bpf.KeyText] // the kernel and this process cut texts alike
 
@@ -44,43 +41,43 @@ var builtin = map[string]struct {
 
 // fieldIndex returns which field a name means: one of that name, or argN for the N-th. It is
 // -1 when there is none.
-func (m *Marker) fieldIndex(name string) int {
+func fieldIndex(m *Marker, name string) int {
 	if i := m.Field(name); i >= 0 {
 		return i
 	}
-	if n := argument(name); m.Typed && n > 0 && n <= len(m.Fields) {
+	if n := event.ArgNumber(name); m.Typed && n > 0 && n <= len(m.Fields) {
 		return n - 1
 	}
-	at := m.positional(name)
+	at := model.Positional(m, name)
 	return slices.IndexFunc(m.Args, func(a Argument) bool { return at > 0 && a.Operand == at })
 }
 
-// keyField returns what a name in Options.By means for a marker.
-func (m *Marker) keyField(name string) (event.Field, bool) {
+// keyField returns what a name in CountOptions.By means for a marker.
+func keyField(m *Marker, name string) (event.Field, bool) {
 	if b, ok := builtin[name]; ok {
 		return b.Field, true
 	}
-	if i := m.fieldIndex(name); i >= 0 {
+	if i := fieldIndex(m, name); i >= 0 {
 		return m.Fields[i], true
 	}
 	return event.Field{Name: name}, false
 }
 
-// keyFields returns the fields of a marker named by Options.By.
-func (m *Marker) keyFields(by []string) []event.Field {
+// keyFields returns the fields of a marker named by CountOptions.By.
+func keyFields(m *Marker, by []string) []event.Field {
 	fields := make([]event.Field, len(by))
 	for i, name := range by {
-		fields[i], _ = m.keyField(name)
+		fields[i], _ = keyField(m, name)
 	}
 	return fields
 }
 
-// keyArgument returns the source of the field with a name in Options.By.
-func (m *Marker) keyArgument(name string) Argument {
+// keyArgument returns the source of the field with a name in CountOptions.By.
+func keyArgument(m *Marker, name string) Argument {
 	if _, ok := builtin[name]; ok {
 		return Argument{}
 	}
-	return m.argument(m.fieldIndex(name))
+	return model.ArgumentOf(m, fieldIndex(m, name))
 }
 
 // checkKey reports whether each name means something for at least one of the markers.
@@ -91,13 +88,13 @@ func checkKey(markers []*Marker, by []string) error {
 	for _, name := range by {
 		known := false
 		for _, m := range markers {
-			if _, ok := m.keyField(name); ok {
+			if _, ok := keyField(m, name); ok {
 				known = true
 				break
 			}
 		}
 		if !known {
-			return noField(name, markers)
+			return model.NoField(name, markers)
 		}
 	}
 	return nil
@@ -119,10 +116,80 @@ func keyValue(k bpf.RawKey, i int, name string, f *event.Field, arg Argument) ev
 		if n > math.MaxInt {
 			return event.Missing(errLength)
 		}
-		if arg.Operand > 0 && arg.length == 0 && n == bpf.KeyText {
+		if arg.Operand > 0 && model.TextOperand(arg) == 0 && n == bpf.KeyText {
 			return event.Text(f.Kind, bytes.Clone(text[:n-1]), -1)
 		}
 		return event.Text(f.Kind, bytes.Clone(text), int(n))
 	}
 	return event.Number(f.Kind, k.Number(i))
+}
+
+// key plans how hits of the site get their key: by the names of CountOptions.By.
+func (p *probe) key(by []string) bpf.Key {
+	k := make(bpf.Key, len(by))
+	for i, name := range by {
+		k[i] = p.keyPart(name)
+	}
+	return k
+}
+
+// keyPart plans one part. What a site does not have, or what cannot be read, is absent.
+func (p *probe) keyPart(name string) bpf.Part {
+	if b, ok := builtin[name]; ok {
+		return p.builtin(b.source)
+	}
+	i := fieldIndex(p.marker, name)
+	if i < 0 {
+		return bpf.Part{}
+	}
+	kind, part, err := p.part(i)
+	if is := p.marker.Fields[i].Kind; err != nil || kind != is && (kind.IsFloat() || is.IsFloat() || kind.HasLength() || is.HasLength()) {
+		return bpf.Part{} // a float32 is no key where other sites pass a float64, nor text where they pass numbers
+	}
+	return part
+}
+
+// builtin says where what every hit has comes from. Only linked Go programs have goroutines.
+func (p *probe) builtin(s bpf.Source) bpf.Part {
+	if s == bpf.FromGoroutine && p.plan.Goid < 0 {
+		return bpf.Part{}
+	}
+	return bpf.Part{Source: s, Goid: p.plan.Goid}
+}
+
+// part says where a field of the marker lies at the site, and of which kind it is there.
+func (p *probe) part(i int) (event.Kind, bpf.Part, error) {
+	if p.marker.Simple != nil {
+		kind, part := p.simplePart(i)
+		return kind, part, nil
+	}
+	if p.record == nil {
+		kind, part := p.operandPart(p.marker.Fields[i].Kind, model.ArgumentOf(p.marker, i))
+		return kind, part, nil
+	}
+	if i >= len(p.record.Fields) {
+		return event.Invalid, bpf.Part{}, nil
+	}
+	f := &p.record.Fields[i]
+	part, err := bpf.RecordPart(model.Machine(p.marker.File), f.Offset, f.Kind.Size(), f.Kind.Signed(), f.Kind.HasLength())
+	return f.Kind, part, err
+}
+
+// operandPart is part for a field of kind k that comes from an operand. Other sites may have an
+// operand that this site lacks.
+func (p *probe) operandPart(k event.Kind, arg Argument) (event.Kind, bpf.Part) {
+	ops := p.marker.Sites[p.site].Operands
+	if arg.Operand > len(ops) {
+		return event.Invalid, bpf.Part{}
+	}
+	t, err := p.textOf(ops, arg, p.shift)
+	switch {
+	case err != nil:
+		return event.Invalid, bpf.Part{}
+	case k.HasLength():
+		return k, bpf.Part{Source: bpf.FromText, Text: t}
+	case model.Given(arg):
+		return k, bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
+	}
+	return model.OperandKind(&ops[arg.Operand-1]), bpf.Part{Source: bpf.FromValue, Value: t.Pointer}
 }

@@ -7,10 +7,13 @@ import (
 	"slices"
 
 	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/internal/histogram"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // LatencyOptions are how Latency joins hits to pairs. The zero value is what most callers want.
 type LatencyOptions struct {
+	Attach
 	// By says what the begin and the end of a pair have in common, besides the process:
 	// "tid", the thread; "goroutine"; or a field of the markers, by name or as "arg1" and so
 	// on, such as the number of a request. "" is the goroutine where the number of it is
@@ -22,18 +25,16 @@ type LatencyOptions struct {
 	// are more, those that are open for the longest are forgotten: begins in no pair. The first keys,
 	// 8192 at most, have a place of their own besides: hits of those cost less, and they are not forgotten.
 	MaxOpen int
-	// Where is a condition on begins, as in Options: those of which it does not hold begin no pair,
-	// and what was open with their key is forgotten. Ends have none.
-	Where string
-	// Later attaches to what appears later, as in Options. Then there need not be any marker yet.
-	Later *Later
 	// Ends says which of Later's markers end pairs; the others begin them. nil, none does.
 	Ends func(*Marker) bool
 }
 
 // Pairs measures the time between hits of markers, in the kernel. Its methods may be called
 // from several goroutines.
-type Pairs struct{ engine pairs }
+type Pairs struct {
+	Attachment
+	engine pairs
+}
 
 // pairs is what an engine does for Pairs.
 type pairs interface {
@@ -79,10 +80,12 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 	if o == nil {
 		o = &LatencyOptions{}
 	}
-	d := (&Options{
-		MaxKeys: cmp.Or(o.MaxOpen, defaultMaxOpen), Where: o.Where, Later: o.Later,
-	}).orDefault()
-	if err := t.checkAttach(begin, &d); err != nil {
+	d := o.Attach.options()
+	if d.maxKeys = defaultMaxOpen; o.MaxOpen > 0 {
+		d.maxKeys = min(o.MaxOpen, maxMaxKeys)
+	}
+	t, err := t.checkAttach(begin, d.Later)
+	if err != nil {
 		return nil, err
 	}
 	if len(end) == 0 && o.Later == nil {
@@ -93,9 +96,15 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 			return nil, fmt.Errorf("%s would begin and end pairs at once", m.FullName())
 		}
 	}
-	begin, err := placed(begin, true)
+	begin, err = model.Placed(begin, true)
 	if err == nil {
-		end, err = placed(end, true)
+		end, err = model.Placed(end, true)
+	}
+	if err == nil {
+		begin, err = d.fields(begin, false)
+	}
+	if err == nil {
+		end, err = d.fields(end, false)
 	}
 	if err == nil {
 		err = o.check(begin, end)
@@ -107,12 +116,10 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Pairs{engine}, nil
+	return &Pairs{attached(t, engine), engine}, nil
 }
 
-const defaultMaxOpen = 64 << 10
-
-// pairing is what begin and end have in common, by the names of Options.By; "" is not known yet.
+// pairing is what begin and end have in common, by the names of LatencyOptions.By; "" is not known yet.
 type pairing struct{ begin, end string }
 
 // pairing chooses by the markers that there are first.
@@ -120,7 +127,7 @@ func (o *LatencyOptions) pairing(first []*Marker) pairing {
 	by := pairing{o.By, o.EndBy}
 	if by.begin == "" && len(first) > 0 {
 		by.begin = "goroutine"
-		if slices.ContainsFunc(first, func(m *Marker) bool { return !m.knowsGoroutine() }) {
+		if slices.ContainsFunc(first, func(m *Marker) bool { return !knowsGoroutine(m) }) {
 			by.begin = "tid"
 		}
 	}
@@ -143,19 +150,19 @@ func (o *LatencyOptions) check(begin, end []*Marker) error {
 }
 
 // knowsGoroutine reports whether hits of all sites know the number of their goroutine.
-func (m *Marker) knowsGoroutine() bool {
-	if m.declared != "" {
+func knowsGoroutine(m *Marker) bool {
+	if model.Declared(m) != "" {
 		return true
 	}
 	if m.Simple != nil {
-		return m.goCode && m.File.goid >= 0
+		return model.GoCode(m) && model.Goid(m.File) >= 0
 	}
-	for _, r := range m.records {
+	for _, r := range model.Records(m) {
 		if r == nil {
 			return false
 		}
 	}
-	return len(m.records) > 0 && m.File.goid >= 0
+	return len(model.Records(m)) > 0 && model.Goid(m.File) >= 0
 }
 
 // By returns what pairs are joined by: what LatencyOptions said, or what was chosen, "" as long as there are
@@ -172,13 +179,6 @@ func (p *Pairs) Markers() (begin, end []*Marker) { return p.engine.markers() }
 // the caller. After Close it returns os.ErrClosed.
 func (p *Pairs) Read() (*Latencies, error) { return p.engine.read() }
 
-// Ended returns a channel that is closed when the last process of the target has ended. It is nil,
-// on which nothing ever comes, unless Target.Follow or LatencyOptions.Later makes Pairs look.
-func (p *Pairs) Ended() <-chan struct{} { return p.engine.ended() }
-
-// Skipped is Counter.Skipped.
-func (p *Pairs) Skipped() []*SiteError { return p.engine.skipped() }
-
-// Close detaches and returns when no probe is left and the reference counters are lowered.
-// Further calls do nothing.
-func (p *Pairs) Close() error { return p.engine.Close() }
+// Histogram counts durations. Its sum and maximum are exact, all other durations are within 1.6 %.
+// The zero value is empty. A Histogram must not be used by several goroutines at once.
+type Histogram = histogram.Histogram

@@ -21,8 +21,8 @@ type kernelPairs struct {
 	begin, end []*Marker
 }
 
-func newPairs(t Target, begin, end []*Marker, how *LatencyOptions, o Options) (pairs, error) {
-	if t.Engine == EngineAgent {
+func newPairs(t Target, begin, end []*Marker, how *LatencyOptions, o options) (pairs, error) {
+	if t.engine == EngineAgent {
 		return newAgentPairs(t, begin, end, how, o)
 	}
 	k := &kernelPairs{how: how, first: len(begin)}
@@ -56,7 +56,7 @@ func (k *kernelPairs) oneSided(begin, end []*Marker) error {
 }
 
 func (k *kernelPairs) open(how bpf.Options) (_ kernel, err error) {
-	k.kernel, err = bpf.NewLatency(k.options.MaxKeys, how)
+	k.kernel, err = bpf.NewLatency(k.options.maxKeys, how)
 	return k.kernel, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/test/gobuild"
 )
 
@@ -63,7 +64,7 @@ func TestLatencyC(t *testing.T) {
 			t.Run(fmt.Sprint(mode, by.By), func(t *testing.T) {
 				force(t, mode)
 				p := startC(t, "pairs", fmt.Sprint(threads), fmt.Sprint(rounds))
-				target := Target{PID: p.PID()}
+				target := PIDs(p.PID())
 				all := mustFind(t, target)
 				l, err := Latency(target, one(t, all, "begin"), one(t, all, "end"), &by)
 				if err != nil {
@@ -111,7 +112,7 @@ func TestLatencyForgets(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			p := startC(t, "open")
-			target := Target{PID: p.PID()}
+			target := PIDs(p.PID())
 			all := mustFind(t, target)
 			l, err := Latency(target, one(t, all, "begin"), one(t, all, "end"), &LatencyOptions{By: "arg1", MaxOpen: room})
 			if err != nil {
@@ -183,10 +184,10 @@ func TestGoRequests(t *testing.T) {
 			force(t, mode)
 			const rounds = 500
 			p := startTick(t, path, rounds)
-			target := Target{PID: p.PID()}
+			target := PIDs(p.PID())
 			all := mustFind(t, target)
 			pairs := map[string]*Pairs{}
-			for name, o := range map[string]LatencyOptions{"req:begin req:end": {}, "job:queued job:done": {By: "id", EndBy: "job"}, "nest:in nest:out": {}, "nest:in nest:out outermost": {Where: "depth == 3"}} {
+			for name, o := range map[string]LatencyOptions{"req:begin req:end": {}, "job:queued job:done": {By: "id", EndBy: "job"}, "nest:in nest:out": {}, "nest:in nest:out outermost": {Attach: Attach{Where: "depth == 3"}}} {
 				sides := strings.Fields(name)
 				l, err := Latency(target, one(t, all, sides[0]), one(t, all, sides[1]), &o)
 				if err != nil {
@@ -198,12 +199,12 @@ func TestGoRequests(t *testing.T) {
 			if by, _ := pairs["req:begin req:end"].By(); by != "goroutine" {
 				t.Errorf("pairs of a Go program are joined by %s", by)
 			}
-			byPath, err := Count(target, one(t, all, "req:*"), &Options{By: []string{"path"}})
+			byPath, err := Count(target, one(t, all, "req:*"), &CountOptions{By: []string{"path"}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer byPath.Close()
-			byGoroutine, err := Count(target, one(t, all, "req:*"), &Options{By: []string{"goroutine", "load", "even"}})
+			byGoroutine, err := Count(target, one(t, all, "req:*"), &CountOptions{By: []string{"goroutine", "load", "even"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,7 +217,7 @@ func TestGoRequests(t *testing.T) {
 
 			wantPaths := map[string]uint64{}
 			for path, n := range want.Paths {
-				wantPaths[fmt.Sprintf("%q/%d", path[:min(len(path), KeyText)], len(path))] = n
+				wantPaths[fmt.Sprintf("%q/%d", path[:min(len(path), source.KeyText)], len(path))] = n
 			}
 			got, _ := keyed(t, byPath, "begin")
 			if diff := cmp.Diff(wantPaths, got); diff != "" {

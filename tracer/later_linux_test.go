@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/test/gobuild"
 	"github.com/waymark-trace/waymark/internal/test/peer"
 )
@@ -40,7 +41,7 @@ type loader struct {
 func startLoader(t *testing.T, c laterCase, args ...string) *loader {
 	t.Helper()
 	p := startProgram(t, append([]string{compile(t, "load.c", "-ldl")}, args...)...)
-	l := &loader{p, Target{PID: p.PID(), Follow: c.follow}, make(chan []*Marker, 8), nil}
+	l := &loader{p, follow(PIDs(p.PID()), c.follow), make(chan []*Marker, 8), nil}
 	l.later = &Later{Pause: c.pause, Report: func(markers []*Marker, err error) {
 		if err != nil {
 			t.Error(err)
@@ -66,7 +67,7 @@ func TestLaterKeys(t *testing.T) {
 	for _, c := range laterCases {
 		t.Run(c.name, func(t *testing.T) {
 			l := startLoader(t, c, c.library(t, "plugin.c"), "5", c.library(t, "lap.c"), "90")
-			keys, err := Count(l.target, nil, &Options{By: []string{"arg2", "comm"}, Strings: []string{"arg2"}, Later: l.later})
+			keys, err := Count(l.target, nil, &CountOptions{Attach: Attach{Strings: []string{"arg2"}, Later: l.later}, By: []string{"arg2", "comm"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +79,7 @@ func TestLaterKeys(t *testing.T) {
 				constructor = 1
 			}
 			none := "error: " + errNone.Error() + ` "load"/4`
-			long := fmt.Sprintf("%q", "a name that is longer than what a key can keep of a text, which is 64 bytes"[:KeyText-1])
+			long := fmt.Sprintf("%q", "a name that is longer than what a key can keep of a text, which is 64 bytes"[:source.KeyText-1])
 			for name, want := range map[string]map[string]uint64{
 				"hit":   {none: 5 + 2*constructor},
 				"begin": {none: 90 + constructor},
@@ -144,7 +145,7 @@ func TestLaterExec(t *testing.T) {
 	script := fmt.Sprintf("echo ready; read x; %[1]s 5 run; echo | %[2]s 2 20 | grep -c ' '; %[1]s 7 run; exec %[1]s 7 run", path, threads)
 	follow := func(t *testing.T) (ticker, Target) {
 		p := startProgram(t, peer.Need(t, "sh")[0], "-c", script)
-		return p, Target{PID: p.PID(), Follow: true}
+		return p, PIDs(p.PID()).Follow()
 	}
 	run := func(p ticker) {
 		p.run()
@@ -156,7 +157,7 @@ func TestLaterExec(t *testing.T) {
 	}
 	t.Run("keys", func(t *testing.T) {
 		p, target := follow(t)
-		keys, err := Count(target, nil, &Options{By: []string{"arg1"}, Later: later(t, true)})
+		keys, err := Count(target, nil, &CountOptions{Attach: Attach{Later: later(t, true)}, By: []string{"arg1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +173,7 @@ func TestLaterExec(t *testing.T) {
 	})
 	t.Run("pairs", func(t *testing.T) {
 		p, target := follow(t)
-		o := &LatencyOptions{By: "tid", Later: later(t, true), Ends: func(m *Marker) bool { return m.Name == "end" }}
+		o := &LatencyOptions{Attach: Attach{Later: later(t, true)}, By: "tid", Ends: func(m *Marker) bool { return m.Name == "end" }}
 		o.Later.Choose = func(m *Marker) bool { return m.Provider == "pairs" }
 		pairs, err := Latency(target, nil, nil, o)
 		if err != nil {
@@ -194,11 +195,8 @@ func TestLaterExec(t *testing.T) {
 func TestLaterGo(t *testing.T) {
 	path := linked(t, gobuild.Config{}, "testdata/requests")
 	p := startProgram(t, peer.Need(t, "sh")[0], "-c", "echo ready; read x; exec "+path+" 50")
-	target := Target{PID: p.PID()}
-	pairs, err := Latency(target, nil, nil, &LatencyOptions{
-		Later: &Later{Pause: true, Choose: func(m *Marker) bool { return m.Provider == "req" }, Report: later(t, true).Report},
-		Ends:  func(m *Marker) bool { return m.Name == "end" },
-	})
+	target := PIDs(p.PID())
+	pairs, err := Latency(target, nil, nil, &LatencyOptions{Attach: Attach{Later: &Later{Pause: true, Choose: func(m *Marker) bool { return m.Provider == "req" }, Report: later(t, true).Report}}, Ends: func(m *Marker) bool { return m.Name == "end" }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // An outline has the simple markers that there are, each with its function: those that Find tells when
@@ -36,18 +37,21 @@ func TestOutline(t *testing.T) {
 
 func sameOutline(t *testing.T, path string) {
 	t.Helper()
-	whole := mustFind(t, Target{Path: path})
-	outline := mustFind(t, Target{Path: path, Outline: true})
+	whole := mustFind(t, Path(path))
+	outline, err := FindNames(t.Context(), Path(path))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff(functionsOf(whole), functionsOf(outline)); diff != "" || len(whole) < 4 {
 		t.Errorf("%d markers, functions (-Find +outline):\n%s", len(whole), diff)
 	}
 	for _, m := range outline {
-		if err := m.NoPlace(); !errors.Is(err, ErrOutline) || len(m.Fields) > 0 {
+		if err := m.NoPlace(); !errors.Is(err, model.ErrOutline) || len(m.Fields) > 0 {
 			t.Fatalf("%s: %v, %d fields", m.FullName(), err, len(m.Fields))
 		}
 	}
-	if _, err := Count(Target{Path: path}, outline, nil); !errors.Is(err, ErrOutline) {
-		t.Errorf("counting: %v, want %v", err, ErrOutline)
+	if _, err := Count(Path(path), outline, nil); !errors.Is(err, model.ErrOutline) {
+		t.Errorf("counting: %v, want %v", err, model.ErrOutline)
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/waymark-trace/waymark/internal/elffile"
 	"github.com/waymark-trace/waymark/internal/markerabi"
 	"github.com/waymark-trace/waymark/internal/procfs"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 const (
 	patchedWithin = 2 * time.Second
 	patchedLook   = 5 * time.Millisecond
-	maxSiteTable  = markerabi.SiteSize << 20
 )
 
 // patchable is an optimized program with the sites that a tracer wants live.
@@ -38,7 +38,7 @@ func awaitPatched(ctx context.Context, t Target, markers []*Marker) error {
 	if err != nil || len(programs) == 0 {
 		return err
 	}
-	pids := t.pids()
+	pids := t.pids
 	if len(pids) == 0 {
 		if pids, err = procfs.PIDs(); err != nil {
 			return fmt.Errorf("listing processes: %w", err)
@@ -48,7 +48,7 @@ func awaitPatched(ctx context.Context, t Target, markers []*Marker) error {
 	defer cancel()
 	for _, p := range programs {
 		for _, pid := range pids {
-			if t.Path != "" && !p.runs(pid) {
+			if t.path != "" && !p.runs(pid) {
 				continue
 			}
 			if err := p.await(ctx, pid); err != nil {
@@ -62,29 +62,29 @@ func awaitPatched(ctx context.Context, t Target, markers []*Marker) error {
 // runs reports whether a process runs this program.
 func (p *patchable) runs(pid int) bool {
 	var st syscall.Stat_t
-	return syscall.Stat("/proc/"+strconv.Itoa(pid)+"/exe", &st) == nil && uint64(st.Dev) == p.file.id.device && st.Ino == p.file.id.inode
+	return syscall.Stat("/proc/"+strconv.Itoa(pid)+"/exe", &st) == nil && uint64(st.Dev) == model.ID(p.file).Device && st.Ino == model.ID(p.file).Inode
 }
 
 // await waits for one process, if it maps this program.
 func (p *patchable) await(ctx context.Context, pid int) error {
 	memory, err := procfs.OpenMemory(pid, false)
 	if err != nil {
-		return gone(processError("reading the code of", pid, procfs.SysPtrace, err))
+		return gone(model.ProcessError("reading the code of", pid, procfs.SysPtrace, err))
 	}
 	defer memory.Close()
 	maps, err := procfs.Maps(pid)
 	if err != nil {
-		return gone(processError("reading the mappings of", pid, procfs.SysPtrace, err))
+		return gone(model.ProcessError("reading the mappings of", pid, procfs.SysPtrace, err))
 	}
 	for _, s := range p.sites {
-		at, ok := codeAddress(maps, p.file.id.inode, s.offset)
+		at, ok := codeAddress(maps, model.ID(p.file).Inode, s.offset)
 		if !ok {
 			continue // of a program that is about to end, or begin
 		}
 		for {
 			var b [1]byte
 			if err := memory.Read(b[:], at); err != nil {
-				return gone(processError("reading the code of", pid, procfs.SysPtrace, err))
+				return gone(model.ProcessError("reading the code of", pid, procfs.SysPtrace, err))
 			}
 			if b[0] == s.on {
 				break
@@ -153,7 +153,7 @@ func patchables(markers []*Marker) (programs []*patchable, err error) {
 
 // readPatchable returns nil for a file without a site of these words.
 func readPatchable(f *File, words map[uint64]uint64) (*patchable, error) {
-	opened, err := f.reopen()
+	opened, err := model.Reopen(f)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func readPatchable(f *File, words map[uint64]uint64) (*patchable, error) {
 		return nil, err
 	}
 	defer im.Close()
-	table, err := siteTable(im)
+	table, err := model.SiteTable(im)
 	if err != nil || table == nil {
 		return nil, err
 	}
@@ -178,18 +178,4 @@ func readPatchable(f *File, words map[uint64]uint64) (*patchable, error) {
 		return nil, nil
 	}
 	return p, nil
-}
-
-// siteTable returns the site table of a program, nil when it is not optimized.
-func siteTable(im *elffile.Image) ([]byte, error) {
-	table, err := im.Named(markerabi.SitesSection, maxSiteTable)
-	switch {
-	case errors.Is(err, elffile.ErrNoSection), err == nil && len(table) == 0:
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case len(table) < markerabi.SitesHeaderSize || binary.LittleEndian.Uint64(table) != markerabi.SitesMagic:
-		return nil, errors.New("section " + markerabi.SitesSection + " is not a site table")
-	}
-	return table, nil
 }

@@ -23,10 +23,11 @@ type refusal struct {
 
 // unprivileged finds and counts as somebody who may not, and prints how it was refused.
 func unprivileged(arg string) {
-	var target Target
-	if err := json.Unmarshal([]byte(arg), &target); err != nil {
+	var a unprivilegedArg
+	if err := json.Unmarshal([]byte(arg), &a); err != nil {
 		panic(err)
 	}
+	target := Target{pids: a.PIDs, path: a.Path}
 	markers, err := Find(context.Background(), target)
 	if err == nil {
 		var c *Counter
@@ -43,6 +44,12 @@ func unprivileged(arg string) {
 		r.Error = err.Error()
 	}
 	json.NewEncoder(os.Stdout).Encode(r)
+}
+
+// unprivilegedArg is a Target for another process.
+type unprivilegedArg struct {
+	PIDs []int
+	Path string
 }
 
 func TestPermission(t *testing.T) {
@@ -70,16 +77,16 @@ func TestPermission(t *testing.T) {
 		caps   []procfs.Capability
 		want   string // the capability that is missing, "" for none
 	}{
-		{"file without any", Target{Path: path}, nil, "CAP_BPF and CAP_PERFMON"},
-		{"file with BPF", Target{Path: path}, []procfs.Capability{procfs.BPF}, "CAP_PERFMON"},
-		{"file with PERFMON", Target{Path: path}, []procfs.Capability{procfs.Perfmon}, "CAP_BPF"},
-		{"file with both", Target{Path: path}, []procfs.Capability{procfs.BPF, procfs.Perfmon}, ""},
+		{"file without any", Path(path), nil, "CAP_BPF and CAP_PERFMON"},
+		{"file with BPF", Path(path), []procfs.Capability{procfs.BPF}, "CAP_PERFMON"},
+		{"file with PERFMON", Path(path), []procfs.Capability{procfs.Perfmon}, "CAP_BPF"},
+		{"file with both", Path(path), []procfs.Capability{procfs.BPF, procfs.Perfmon}, ""},
 		// Newer kernels show mappings to CAP_PERFMON, older ones to CAP_SYS_PTRACE only.
-		{"process of another", Target{PID: p.PID()}, nil, "CAP_SYS_PTRACE"},
-		{"process with all", Target{PID: p.PID()}, []procfs.Capability{procfs.BPF, procfs.Perfmon, procfs.SysPtrace, procfs.CheckpointRestore}, ""},
+		{"process of another", PIDs(p.PID()), nil, "CAP_SYS_PTRACE"},
+		{"process with all", PIDs(p.PID()), []procfs.Capability{procfs.BPF, procfs.Perfmon, procfs.SysPtrace, procfs.CheckpointRestore}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			arg, err := json.Marshal(test.target)
+			arg, err := json.Marshal(unprivilegedArg{test.target.pids, test.target.path})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func TestTraceInNestedPIDNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "somebody else's tracer attaches", func() bool {
-		return counter(t, outside.PID(), mustFind(t, Target{Path: path}, "loop1")[0]) == 1
+		return counter(t, outside.PID(), mustFind(t, Path(path), "loop1")[0]) == 1
 	})
 	outside.run()
 	outside.Expect("done 0") // of loop2, which nobody traces
@@ -52,7 +52,7 @@ func TestTraceInNestedPIDNamespace(t *testing.T) {
 // traceNested traces a process in a namespace below, and in a namespace of its own waits for
 // one of outside first.
 func traceNested(t *testing.T, path string) {
-	tr, err := Trace(Target{Path: path}, mustFind(t, Target{Path: path}, "loop1"), &Options{OwnPIDs: true})
+	tr, err := Trace(Path(path), mustFind(t, Path(path), "loop1"), &TraceOptions{OwnPIDs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func traceNested(t *testing.T, path string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	seen := map[int]int{}
 	next := func() {
-		e, err := tr.Next(t.Context())
+		e, err := next(t.Context(), tr)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ func TestSeveralPIDs(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
 			a, b, other := startTick(t, path, 30), startTick(t, path, 500), startTick(t, path, 7000)
-			target := Target{PIDs: []int{a.PID(), b.PID(), a.PID()}}
+			target := PIDs(a.PID(), b.PID(), a.PID())
 			markers := mustFind(t, target)
 			if len(markers) != len(tickNames) {
 				t.Fatalf("found %v", fullNames(markers))
@@ -40,7 +40,7 @@ func TestSeveralPIDs(t *testing.T) {
 				t.Error(err)
 			}
 			for _, p := range []ticker{a, b, other} {
-				if n := counter(t, p.PID(), mustFind(t, Target{PID: p.PID()}, "loop2")[0]); n != 0 {
+				if n := counter(t, p.PID(), mustFind(t, PIDs(p.PID()), "loop2")[0]); n != 0 {
 					t.Errorf("the counter of process %d is %d after Close", p.PID(), n)
 				}
 			}
@@ -52,7 +52,7 @@ func TestSeveralPIDs(t *testing.T) {
 func TestSeveralPIDsOneGone(t *testing.T) {
 	path := tick(t)
 	a, b := startTick(t, path, 1), startTick(t, path, 1)
-	target := Target{PIDs: []int{a.PID(), b.PID()}}
+	target := PIDs(a.PID(), b.PID())
 	markers := mustFind(t, target)
 	b.Cmd.Process.Kill()
 	b.Cmd.Wait()

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 	"golang.org/x/sys/unix"
 )
 
@@ -52,7 +53,7 @@ func (l *late) open() {
 
 func (l *late) find() []*Marker {
 	l.t.Helper()
-	markers := mustFind(l.t, Target{Path: l.library}, "late:hit")
+	markers := mustFind(l.t, Path(l.library), "late:hit")
 	l.marker = markers[0]
 	return markers
 }
@@ -66,7 +67,7 @@ func (l *late) counters(pid int) (values []uint16) {
 	}
 	for i := range maps {
 		m := &maps[i]
-		if m.Inode != l.marker.File.id.inode || !m.Writable {
+		if m.Inode != model.ID(l.marker.File).Inode || !m.Writable {
 			continue
 		}
 		if at, ok := procfs.Address(maps[i:i+1], m.File(), uint64(l.marker.Sites[0].CounterOffset)); ok {
@@ -105,7 +106,7 @@ func count(t *testing.T, target Target, markers []*Marker) *Counter {
 // Source 003: "what if vma holding reference counter is not present while patching".
 func TestCounterOfLateMapping(t *testing.T) {
 	l := startLate(t)
-	c := count(t, Target{Path: l.library}, l.find())
+	c := count(t, Path(l.library), l.find())
 	l.open()
 	l.await("after the library is loaded", l.PID(), 1)
 	l.Tell("hit 1000")
@@ -130,7 +131,7 @@ func TestCounterOfManyMappings(t *testing.T) {
 		l.Tell(fmt.Sprintf("map %s %d %d", l.library, m.at, m.protection))
 		l.Expect("mapped")
 	}
-	c := count(t, Target{PID: l.PID()}, mustFind(t, Target{PID: l.PID()}, "late:hit"))
+	c := count(t, PIDs(l.PID()), mustFind(t, PIDs(l.PID()), "late:hit"))
 	got := l.counters(l.PID())
 	want := []uint16{2, 0}
 	if d := cmp.Diff(want, got); d != "" && !(len(got) == 2 && got[0]+got[1] == 2) {
@@ -144,8 +145,8 @@ func TestCounterOfManyMappings(t *testing.T) {
 func TestCounterOfTwoConsumers(t *testing.T) {
 	l := startLate(t)
 	l.open()
-	first := count(t, Target{PID: l.PID()}, l.find())
-	second := count(t, Target{Path: l.library}, l.find())
+	first := count(t, PIDs(l.PID()), l.find())
+	second := count(t, Path(l.library), l.find())
 	l.await("with two tracers", l.PID(), 1)
 	closeNow(t, first)
 	l.await("after the first left", l.PID(), 1)
@@ -163,9 +164,9 @@ func TestCounterInherited(t *testing.T) {
 	for _, everywhere := range []bool{true, false} {
 		l := startLate(t)
 		l.open()
-		target := Target{PID: l.PID()}
+		target := PIDs(l.PID())
 		if everywhere {
-			target = Target{Path: l.library}
+			target = Path(l.library)
 		}
 		c := count(t, target, l.find())
 		l.Tell("fork")
@@ -191,9 +192,9 @@ func TestCounterOfVfork(t *testing.T) {
 	for _, everywhere := range []bool{true, false} {
 		l := startLate(t)
 		l.open()
-		target := Target{PID: l.PID()}
+		target := PIDs(l.PID())
 		if everywhere {
-			target = Target{Path: l.library}
+			target = Path(l.library)
 		}
 		c := count(t, target, l.find())
 		l.Tell("vfork")
@@ -214,7 +215,7 @@ func TestCounterOfVfork(t *testing.T) {
 func TestCounterAfterExec(t *testing.T) {
 	l := startLate(t)
 	l.open()
-	c := count(t, Target{PID: l.PID()}, l.find())
+	c := count(t, PIDs(l.PID()), l.find())
 	l.Tell("exec " + l.program + " " + l.library)
 	l.Expect("ready")
 	l.await("after execve", l.PID(), 1)
@@ -240,7 +241,7 @@ func (l *late) set(v uint16) {
 	}
 	defer m.Close()
 	for i := range maps {
-		if maps[i].Inode == l.marker.File.id.inode && maps[i].Writable {
+		if maps[i].Inode == model.ID(l.marker.File).Inode && maps[i].Writable {
 			if at, ok := procfs.Address(maps[i:i+1], maps[i].File(), uint64(l.marker.Sites[0].CounterOffset)); ok {
 				if err := m.SetCounter(at, v); err != nil {
 					l.t.Fatal(err)
@@ -254,14 +255,14 @@ func (l *late) set(v uint16) {
 func TestNoCounters(t *testing.T) {
 	peer.Root(t)
 	path := tick(t)
-	before := eventSources
-	eventSources = t.TempDir()
-	defer func() { eventSources = before }()
-	_, err := Count(Target{Path: path}, mustFind(t, Target{Path: path}, "loop2"), nil)
+	before := model.EventSources
+	model.EventSources = t.TempDir()
+	defer func() { model.EventSources = before }()
+	_, err := Count(Path(path), mustFind(t, Path(path), "loop2"), nil)
 	if !errors.Is(err, ErrNotSupported) || !strings.Contains(err.Error(), "Linux 4.20") {
 		t.Errorf("got %v, want that reference counters need Linux 4.20", err)
 	}
-	c := count(t, Target{Path: path}, mustFind(t, Target{Path: path}, "bare", "loop2"))
+	c := count(t, Path(path), mustFind(t, Path(path), "bare", "loop2"))
 	skipped := c.Skipped()
 	if len(skipped) != 1 || skipped[0].Marker.Name != "loop2" || !errors.Is(skipped[0], ErrNotSupported) {
 		t.Errorf("left out: %v, want loop2", skipped)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/feature"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // A site where a probe would do harm costs itself only: in all that attaches, and in what is
@@ -19,8 +20,8 @@ func TestSkipsRedZone(t *testing.T) {
 	if g, err := feature.UprobeGeneration(); err != nil || g != feature.Nop5 {
 		t.Skipf("this kernel makes no calls of nops of 5 bytes: %v, %v", g, err)
 	}
-	keepRedZone = true
-	defer func() { keepRedZone = false }()
+	model.KeepRedZone = true
+	defer func() { model.KeepRedZone = false }()
 	check := func(t *testing.T, skipped []*SiteError) {
 		t.Helper()
 		if len(skipped) != 1 || skipped[0].Marker.Name != "bare" || !errors.Is(skipped[0], ErrRedZone) {
@@ -28,14 +29,14 @@ func TestSkipsRedZone(t *testing.T) {
 		}
 	}
 	p := startTick(t, path, 7)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	all := mustFind(t, target)
 	c, err := Count(target, all, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	keys, err := Count(target, all, &Options{By: []string{"pid"}})
+	keys, err := Count(target, all, &CountOptions{By: []string{"pid"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func TestSkipsRedZone(t *testing.T) {
 		}
 		report(markers, err)
 	}
-	later, err := Count(l.target, nil, &Options{Later: l.later})
+	later, err := Count(l.target, nil, &CountOptions{Attach: Attach{Later: l.later}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestCommandIsAttachedFromItsFirstInstruction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := Target{PID: cmd.PID()}
+	target := PIDs(cmd.PID())
 	c, err := Count(target, mustFind(t, target), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestCommandIsAttachedFromItsFirstInstruction(t *testing.T) {
 	if diff := cmp.Diff(want, hits(t, c)); diff != "" {
 		t.Errorf("counts after its end (-want +got):\n%s", diff)
 	}
-	if _, err := Count(target, mustFind(t, Target{Path: path}), nil); !errors.Is(err, ErrNoProcess) {
+	if _, err := Count(target, mustFind(t, Path(path)), nil); !errors.Is(err, ErrNoProcess) {
 		t.Errorf("attaching after its end: %v, want ErrNoProcess", err)
 	}
 }
@@ -49,7 +49,7 @@ func TestCommandIsAttachedFromItsFirstInstruction(t *testing.T) {
 func TestCommandNotResumed(t *testing.T) {
 	sleep := peer.Need(t, "sleep")[0]
 	for name, end := range map[string]func(*Command, context.CancelFunc){
-		"killed":   func(c *Command, _ context.CancelFunc) { c.Kill() },
+		"killed":   func(c *Command, _ context.CancelFunc) { c.Signal(os.Kill) },
 		"canceled": func(_ *Command, cancel context.CancelFunc) { cancel() },
 	} {
 		t.Run(name, func(t *testing.T) {

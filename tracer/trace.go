@@ -5,13 +5,14 @@ import (
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
-// Tracer yields the events of markers and implements source.Source. Next and Read must not be
+// Tracer yields the events of markers and implements source.Source. Read must not be
 // called by several goroutines at once. The other methods may be called from any goroutine.
 type Tracer struct {
+	Attachment
 	engine events
-	text   []byte // of the values that Read returned last
 }
 
 var _ source.Stopper = (*Tracer)(nil)
@@ -19,19 +20,9 @@ var _ source.Stopper = (*Tracer)(nil)
 // events is what an engine does for a Tracer.
 type events interface {
 	engine
-	// next fills in an event, reuses its Values, and appends the bytes of their texts to text.
-	next(ctx context.Context, e *event.Event, text *[]byte) error
-	// points returns the points of events known so far.
-	points() []*event.Point
-	// Wall converts the times of its events.
-	source.Clock
-	lost() (uint64, error)
-	lostByCPU() ([]uint64, error)
-	losses() ([]source.Loss, error)
-	order() source.Order
-	stream() (name string, reasons []string)
-	filtered() (uint64, error)
-	stop() error
+	source.Stopper
+	Stream() (name string, reasons []string)
+	Filtered() (uint64, error)
 }
 
 // fullBuffers returns the losses from full kernel buffers, by CPU.
@@ -46,12 +37,13 @@ func fullBuffers(stream string, byCPU []uint64) (lost []source.Loss) {
 
 // Trace attaches to the markers and collects their events from then on. Targets and costs
 // are those of Count, with some hundred nanoseconds more per event.
-func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
-	if err := t.checkAttach(markers, o); err != nil {
+func Trace(t Target, markers []*Marker, o *TraceOptions) (*Tracer, error) {
+	d := o.options()
+	t, err := t.checkAttach(markers, d.Later)
+	if err != nil {
 		return nil, err
 	}
-	d := o.orDefault()
-	markers, err := d.fields(markers, true)
+	markers, err = d.fields(markers, true)
 	if err != nil {
 		return nil, err
 	}
@@ -59,88 +51,85 @@ func Trace(t Target, markers []*Marker, o *Options) (*Tracer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tracer{engine: engine}, nil
+	return &Tracer{Attachment{newEnding(engine, t.pids, engine.Stop)}, engine}, nil
 }
 
-// Next returns the next event and waits for it. It returns io.EOF after Stop when every
-// event was returned, the context's error as soon as the context is done, and os.ErrClosed
-// after Close. Events come in the order in which their probes began to write them.
-func (t *Tracer) Next(ctx context.Context) (*event.Event, error) {
-	var e event.Event
-	var text []byte
-	if err := t.engine.next(ctx, &e, &text); err != nil {
-		return nil, err
-	}
-	return &e, nil
-}
-
-// Read is Next into an event of the caller's, and allocates nothing: its Values, and their Text,
-// are used again by the next Read. After an error the event is of no use.
-func (t *Tracer) Read(ctx context.Context, e *event.Event) error {
-	t.text = t.text[:0]
-	return t.engine.next(ctx, e, &t.text)
-}
+// Read fills in the next event and waits for it. It allocates nothing: Values and their texts are
+// used again by the next Read, unless Event.Clone copies them. Events come in the order in which
+// their probes began to write them.
+//
+// Read returns io.EOF after the last event once Stop was called or all processes of the target have
+// ended, and os.ErrClosed after Close. It returns the context's error as soon as the context is done:
+// that ends this Read only, and nothing is detached or lost.
+func (t *Tracer) Read(ctx context.Context, e *event.Event) error { return t.engine.Read(ctx, e) }
 
 // Points returns the points of events: those of the attached markers, with the fields that Options
 // adds. Agents describe a point at its first hit, so their points are new and appear only then.
-func (t *Tracer) Points() []*event.Point { return t.engine.points() }
+func (t *Tracer) Points() []*event.Point { return t.engine.Points() }
 
 // Clock converts the times of events, on CLOCK_MONOTONIC, to the time of day.
-func (t *Tracer) Clock() source.Clock { return t.engine }
+func (t *Tracer) Clock() source.Clock { return t.engine.Clock() }
 
 // Buffer returns the size of the buffer, in bytes, where that can be less than what Options have:
 // an agent that is asked for no size in particular takes no more than half of the memory that its
 // program has left. It is 0 with the kernel's engine.
 func (t *Tracer) Buffer() int64 {
-	if b, ok := t.engine.(interface{ buffer() int64 }); ok {
-		return b.buffer()
+	if b, ok := t.engine.(interface{ Buffer() int64 }); ok {
+		return b.Buffer()
 	}
 	return 0
 }
 
-// Filtered returns how many hits so far Options.Where does not hold of.
-func (t *Tracer) Filtered() (uint64, error) { return t.engine.filtered() }
+// Filtered returns the number of hits so far that Attach.Where rejected.
+func (t *Tracer) Filtered() (uint64, error) { return t.engine.Filtered() }
 
-// Lost returns how many events found the buffer full so far. Together with the events
-// returned, and Filtered, it is every hit: after Stop, exactly.
-func (t *Tracer) Lost() (uint64, error) { return t.engine.lost() }
-
-// Losses returns the numbers of events lost so far, by CPU and reason. Their total is that of Lost.
-func (t *Tracer) Losses() ([]source.Loss, error) { return t.engine.losses() }
+// Losses returns the numbers of events lost so far, by CPU and reason. Together with the events
+// returned, and Filtered, they are every hit: after Stop, exactly.
+func (t *Tracer) Losses() ([]source.Loss, error) { return t.engine.Losses() }
 
 // Order returns the order of events: that in which their probes began to write them. Events of a
 // dead program and of a snapshot are in the order of time.
-func (t *Tracer) Order() source.Order { return t.engine.order() }
+func (t *Tracer) Order() source.Order { return t.engine.Order() }
 
 // Stream returns the name that the events' files have in a recorded trace, "kernel", "agent" or
 // "tracepoints", and the reasons that Losses can have.
-func (t *Tracer) Stream() (name string, reasons []string) { return t.engine.stream() }
+func (t *Tracer) Stream() (name string, reasons []string) { return t.engine.Stream() }
+
+// Rings returns the rings from which the agent engine reads, or nil for the kernel engine. It is for
+// package recording, which copies their memory.
+func (t *Tracer) Rings() ring.Batcher {
+	b, _ := t.engine.(ring.Batcher)
+	return b
+}
 
 // Problems returns the reasons why agents cannot record some markers and all their events are lost.
-// For example, Options.Where does not fit the types of a marker's fields, which are known only at
+// For example, Attach.Where does not fit the types of a marker's fields, which are known only at
 // its first hit. The kernel engine has no problems, because it refuses to attach. After Close there
 // are none either.
 func (t *Tracer) Problems() []error {
-	if p, ok := t.engine.(interface{ problems() []error }); ok {
-		return p.problems()
+	if p, ok := t.engine.(interface{ Problems() []error }); ok {
+		return p.Problems()
 	}
 	return nil
 }
 
-// LostByCPU returns what Lost is the sum of, indexed by CPU. It is nil after Close.
-func (t *Tracer) LostByCPU() ([]uint64, error) { return t.engine.lostByCPU() }
-
-// Ended returns a channel that is closed when the last process of the target has ended. It is nil,
-// on which nothing ever comes, unless Target.Follow or Options.Later makes the Tracer look.
-func (t *Tracer) Ended() <-chan struct{} { return t.engine.ended() }
-
-// Skipped is Counter.Skipped.
-func (t *Tracer) Skipped() []*SiteError { return t.engine.skipped() }
-
-// Stop detaches. Events that were collected before are still returned by Next, then io.EOF.
+// Stop detaches. Events that were collected before are still returned by Read, then io.EOF.
 // Further calls do nothing.
-func (t *Tracer) Stop() error { return t.engine.stop() }
+func (t *Tracer) Stop() error { return t.engine.Stop() }
 
-// Close detaches if Stop did not, and drops what was not read. A Next that waits returns
-// os.ErrClosed. Further calls do nothing.
-func (t *Tracer) Close() error { return t.engine.Close() }
+// TraceKernel attaches to the kernel's tracepoints that match patterns, such as sched:sched_switch
+// or sched:*, in all processes. It needs Linux, tracefs and the privilege to trace all processes.
+// The points of its events are named kernel:GROUP:NAME and have the fields of the kernel's format
+// files. The events use the same clock as those of markers. bufferSize is that of
+// Attach.
+func TraceKernel(patterns []string, bufferSize int) (*Tracer, error) {
+	engine, err := newKernelTracepoints(patterns, Attach{BufferSize: bufferSize}.options())
+	if err != nil {
+		return nil, err
+	}
+	return &Tracer{Attachment{engine}, engine}, nil
+}
+
+// KernelTracepoints returns the names, GROUP:NAME, of the tracepoints that match a pattern. It
+// returns an error if there are none, or if this process may not trace them.
+func KernelTracepoints(pattern string) ([]string, error) { return kernelTracepointNames(pattern) }

@@ -47,7 +47,7 @@ func TestTraceValues(t *testing.T) {
 func traceValues(t *testing.T, path string) {
 	const n = 300
 	p := startTick(t, path, n)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	tr, err := Trace(target, mustFind(t, target), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -85,11 +85,11 @@ func traceValues(t *testing.T, path string) {
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if lost, err := tr.Lost(); lost != 0 || err != nil {
+	if lost, err := lost(tr); lost != 0 || err != nil {
 		t.Errorf("lost %d, %v", lost, err)
 	}
 	closeNow(t, tr)
-	if _, err := tr.Next(context.Background()); !errors.Is(err, os.ErrClosed) {
+	if _, err := next(context.Background(), tr); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("Next after Close: %v, want os.ErrClosed", err)
 	}
 }
@@ -116,8 +116,8 @@ func checkOptimized(t *testing.T, pid int, nop5 bool) {
 func TestTraceLost(t *testing.T) {
 	const n = 200_000
 	p := startTick(t, tick(t), n)
-	target := Target{PID: p.PID()}
-	tr, err := Trace(target, mustFind(t, target, "args"), &Options{BufferSize: 64 << 10})
+	target := PIDs(p.PID())
+	tr, err := Trace(target, mustFind(t, target, "args"), &TraceOptions{Attach: Attach{BufferSize: 64 << 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,17 +128,17 @@ func TestTraceLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	delivered := uint64(len(drain(t, tr)))
-	lost, err := tr.Lost()
+	missing, err := lost(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if delivered+lost != n || lost == 0 || delivered == 0 {
-		t.Errorf("delivered %d + lost %d = %d, want %d and some of both", delivered, lost, delivered+lost, n)
+	if delivered+missing != n || missing == 0 || delivered == 0 {
+		t.Errorf("delivered %d + lost %d = %d, want %d and some of both", delivered, missing, delivered+missing, n)
 	}
-	t.Logf("delivered %d, lost %d", delivered, lost)
+	t.Logf("delivered %d, lost %d", delivered, missing)
 	closeNow(t, tr)
-	if after, err := tr.Lost(); after != lost || err != nil {
-		t.Errorf("Lost after Close: %d, %v, want %d", after, err, lost)
+	if after, err := lost(tr); after != missing || err != nil {
+		t.Errorf("Lost after Close: %d, %v, want %d", after, err, missing)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestTraceLost(t *testing.T) {
 func TestTraceWhileRunning(t *testing.T) {
 	const n = 300_000
 	p := startTick(t, tick(t), n)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	tr, err := Trace(target, mustFind(t, target, "loop*", "args"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestTraceWhileRunning(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	lost, err := tr.Lost()
+	lost, err := lost(tr)
 	if events+lost != 3*n || err != nil {
 		t.Errorf("delivered %d + lost %d = %d, %v; want %d", events, lost, events+lost, err, 3*n)
 	}
@@ -174,7 +174,7 @@ func TestTraceWhileRunning(t *testing.T) {
 
 func TestTraceCancel(t *testing.T) {
 	p := startTick(t, tick(t), 5)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	tr, err := Trace(target, mustFind(t, target, "loop1"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func TestTraceCancel(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		returned := make(chan error)
 		go func() {
-			_, err := tr.Next(ctx)
+			_, err := next(ctx, tr)
 			returned <- err
 		}()
 		cancel()
@@ -196,7 +196,7 @@ func TestTraceCancel(t *testing.T) {
 	p.run()
 	p.Expect("done 0")
 	for i := range 5 {
-		e, err := tr.Next(context.Background())
+		e, err := next(context.Background(), tr)
 		if err != nil || signed(t, e)[0] != int64(i) {
 			t.Fatalf("event %d: %v, %v", i, e, err)
 		}
@@ -204,21 +204,49 @@ func TestTraceCancel(t *testing.T) {
 	if err := tr.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tr.Next(context.Background()); err != io.EOF {
+	if _, err := next(context.Background(), tr); err != io.EOF {
 		t.Errorf("Next after Stop: %v, want io.EOF", err)
+	}
+}
+
+// Without Stop, events end with their process.
+func TestTraceEndsWithProcess(t *testing.T) {
+	p := startTick(t, tick(t), 50)
+	target := PIDs(p.PID())
+	markers := mustFind(t, target, "loop2")
+	counter, err := Count(target, markers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer counter.Close()
+	tr, err := Trace(target, markers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	p.run()
+	p.Expect("done 50")
+	p.CloseInput()
+	if events, counted := len(drain(t, tr)), hits(t, counter)["loop2"]; events == 0 || uint64(events) != counted {
+		t.Errorf("%d events of %d hits", events, counted)
+	}
+	<-tr.Ended()
+	<-counter.Ended()
+	if err := tr.Stop(); err != nil {
+		t.Error(err)
 	}
 }
 
 func TestTraceCloseWakesNext(t *testing.T) {
 	p := startTick(t, tick(t), 5)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	tr, err := Trace(target, mustFind(t, target, "loop1"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	returned := make(chan error)
 	go func() {
-		_, err := tr.Next(context.Background())
+		_, err := next(context.Background(), tr)
 		returned <- err
 	}()
 	closeNow(t, tr)
@@ -232,7 +260,7 @@ const postgres = "/usr/lib/postgresql/15/bin/postgres"
 func TestTracePostgreSQL(t *testing.T) {
 	peer.Root(t)
 	peer.Need(t, postgres)
-	markers := mustFind(t, Target{Path: postgres})
+	markers := mustFind(t, Path(postgres))
 	sites := 0
 	for _, m := range markers {
 		sites += len(m.Sites)
@@ -251,7 +279,7 @@ func TestTracePostgreSQL(t *testing.T) {
 	for _, mode := range modes[:2] {
 		t.Run(mode.String(), func(t *testing.T) {
 			force(t, mode)
-			tr, err := Trace(Target{Path: postgres}, markers, nil)
+			tr, err := Trace(Path(postgres), markers, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,12 +1,15 @@
 package tracer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // watcher knows which processes a target has, and attaches to what appears in them. A nil
@@ -20,9 +23,9 @@ type watcher struct {
 	watch  *bpf.Watch // nil where the kernel cannot
 	add    addFunc
 
-	scan    *scan
-	members map[int]uint64            // processes of the target: when they started
-	known   map[int]map[identity]bool // files that were looked at, by process; Follow: all by 0
+	scan    *model.Scan
+	members map[int]uint64                  // processes of the target: when they started
+	known   map[int]map[model.Identity]bool // files that were looked at, by process; Follow: all by 0
 
 	begun               bool
 	stop, stopped, gone chan struct{}
@@ -40,59 +43,59 @@ const (
 )
 
 func newWatcher(t Target, markers []*Marker, later *Later) (*watcher, error) {
-	if len(t.pids()) == 0 || !t.Follow && later == nil {
+	if len(t.pids) == 0 || !t.follow && later == nil {
 		return nil, nil
 	}
 	w := &watcher{
-		target: t, later: later, scan: newScan(), members: map[int]uint64{}, known: map[int]map[identity]bool{},
+		target: t, later: later, scan: model.NewScan(), members: map[int]uint64{}, known: map[int]map[model.Identity]bool{},
 		stop: make(chan struct{}), stopped: make(chan struct{}), gone: make(chan struct{}),
 	}
 	for _, m := range markers {
 		for _, key := range w.keys() {
 			w.know(key, m.File)
 		}
-		r := w.scan.byID[m.File.id]
+		r := w.scan.ByID[model.ID(m.File)]
 		if r == nil {
-			r = &scanned{file: m.File}
-			w.scan.byID[m.File.id] = r
+			r = &model.Scanned{File: m.File}
+			w.scan.ByID[model.ID(m.File)] = r
 		}
-		r.markers = append(r.markers, m)
+		r.Markers = append(r.Markers, m)
 	}
-	if err := attachPermission("attaching to " + describe(markers)); err != nil {
+	if err := model.AttachPermission("attaching to " + describe(markers)); err != nil {
 		return nil, err
 	}
 	var err error
-	w.watch, err = bpf.NewWatch(bpf.WatchOptions{Follow: t.Follow, Pause: later != nil && later.Pause})
-	if errors.Is(err, bpf.ErrNoTypes) && t.Follow {
+	w.watch, err = bpf.NewWatch(bpf.WatchOptions{Follow: t.follow, Pause: later != nil && later.Pause})
+	if errors.Is(err, bpf.ErrNoTypes) && t.follow {
 		return nil, fmt.Errorf("following processes: %w: %w", ErrNotSupported, ErrNoTypes)
 	}
-	if err != nil && t.Follow {
-		return nil, fmt.Errorf("following processes: %w", notSupported(err))
+	if err != nil && t.follow {
+		return nil, fmt.Errorf("following processes: %w", model.NotSupported(err))
 	}
 	return w, nil
 }
 
 // keys are those of known.
 func (w *watcher) keys() []int {
-	if w.target.Follow {
+	if w.target.follow {
 		return []int{0}
 	}
-	return w.target.pids()
+	return w.target.pids
 }
 
 // know notes a file and reports whether it was known.
 func (w *watcher) know(key int, f *File) bool {
 	if w.known[key] == nil {
-		w.known[key] = map[identity]bool{}
+		w.known[key] = map[model.Identity]bool{}
 	}
-	known := w.known[key][f.id]
-	w.known[key][f.id] = true
+	known := w.known[key][model.ID(f)]
+	w.known[key][model.ID(f)] = true
 	return known
 }
 
 // options are how to attach.
-func (w *watcher) options(o Options) bpf.Options {
-	how := bpf.Options{Mode: forceMode, MaxString: o.MaxString, BufferSize: o.BufferSize, OwnPIDs: o.OwnPIDs}
+func (w *watcher) options(o options) bpf.Options {
+	how := bpf.Options{Mode: forceMode, MaxString: o.maxString, BufferSize: o.BufferSize, OwnPIDs: o.ownPIDs}
 	if w != nil {
 		how.Watch = w.watch
 	}
@@ -101,10 +104,10 @@ func (w *watcher) options(o Options) bpf.Options {
 
 // pids are the processes of t that the kernel is to look at, none for all.
 func (w *watcher) pids(t Target) []int {
-	if w != nil && w.target.Follow {
+	if w != nil && w.target.follow {
 		return nil
 	}
-	return t.pids()
+	return t.pids
 }
 
 // begin begins to watch, once something is attached by options.
@@ -113,13 +116,13 @@ func (w *watcher) begin(add addFunc) error {
 		return nil
 	}
 	w.add = add
-	for _, pid := range w.target.pids() {
+	for _, pid := range w.target.pids {
 		if w.watch != nil {
 			if err := w.watch.Add(pid); err != nil {
 				return err
 			}
 		}
-		st, err := running(pid) // after Add: its end is either seen here, or told
+		st, err := model.Running(pid) // after Add: its end is either seen here, or told
 		if err != nil {
 			return err
 		}
@@ -147,7 +150,7 @@ func (w *watcher) run() {
 		case n := <-news:
 			w.hear(n)
 		case <-tick.C:
-			for _, pid := range w.target.pids() {
+			for _, pid := range w.target.pids {
 				w.look(pid)
 			}
 		case <-w.stop:
@@ -197,4 +200,126 @@ func (w *watcher) close() error {
 		return nil
 	}
 	return w.watch.Close()
+}
+
+// hear acts on news.
+func (w *watcher) hear(n bpf.News) {
+	attached := false
+	switch n.Kind {
+	case bpf.Forked:
+		if st, err := procfs.ReadStat(n.PID); err == nil {
+			w.members[n.PID] = st.Start
+		}
+	case bpf.Replaced:
+		// A link is for the process's first thread, which has ended.
+		delete(w.known, n.PID)
+		attached = w.look(n.PID)
+	case bpf.Executed, bpf.Mapped:
+		attached = w.look(n.PID)
+	case bpf.Ended:
+		delete(w.members, n.PID)
+		delete(w.known, n.PID)
+	case bpf.Full:
+		w.report(nil, fmt.Errorf("following process %d: there are too many", n.PID))
+	}
+	if !n.Stopped {
+		return
+	}
+	if stopped, err := procfs.Stopped(n.PID); attached && err == nil && !stopped {
+		w.report(nil, fmt.Errorf("process %d was stopped, and somebody continued it before its new markers were attached to: of what it has done since some is missed", n.PID))
+	}
+	w.watch.Continue(n.PID)
+}
+
+func (w *watcher) empty() bool {
+	if w.watch != nil {
+		return w.watch.Empty()
+	}
+	return len(w.members) == 0
+}
+
+// look attaches to what is new in a process, and reports whether there were markers.
+func (w *watcher) look(pid int) (attached bool) {
+	start, member := w.members[pid]
+	st, err := model.Running(pid)
+	if err != nil || member && st.Start != start {
+		if errors.Is(err, ErrNoProcess) || err == nil {
+			delete(w.members, pid)
+		}
+		return false
+	}
+	if w.later == nil || !member && !w.target.follow {
+		return false
+	}
+	markers, linkers := w.fresh(pid)
+	if len(markers) == 0 && len(linkers) == 0 {
+		return false
+	}
+	t := PIDs(pid)
+	if w.target.follow {
+		t = Target{}
+	}
+	skipped, err := w.add(markers, linkers, t)
+	if err == nil && len(t.pids) > 0 {
+		err = model.CheckProcess(pid, markers)
+	}
+	if markers = without(markers, skipped); len(markers) > 0 || err != nil {
+		w.report(markers, err)
+	}
+	for _, s := range skipped {
+		w.report(nil, s)
+	}
+	return len(markers) > 0
+}
+
+// without returns the markers of which a site is attached.
+func without(markers []*Marker, skipped []*SiteError) (some []*Marker) {
+	n := map[*Marker]int{}
+	for _, s := range skipped {
+		n[s.Marker]++
+	}
+	for _, m := range markers {
+		if n[m] < len(m.Sites) {
+			some = append(some, m)
+		}
+	}
+	return some
+}
+
+// fresh returns the markers that are wanted, and the dynamic linkers, of the files in a process
+// that were not looked at before.
+func (w *watcher) fresh(pid int) (markers []*Marker, linkers []*File) {
+	w.scan.ByMap = map[procfs.File]*model.Scanned{} // inodes are used again, identities are not
+	files, _, err := w.scan.Files(context.Background(), pid)
+	if err != nil {
+		return nil, nil // it ended, or is not ours any more
+	}
+	for _, r := range files {
+		key := pid
+		if w.target.follow {
+			key = 0
+		}
+		if w.know(key, r.File) {
+			continue
+		}
+		for _, m := range r.Markers {
+			if w.later.Choose == nil || w.later.Choose(m) {
+				markers = append(markers, m)
+			}
+		}
+		if w.watch != nil && len(model.Linker(r.File)) > 0 {
+			linkers = append(linkers, r.File)
+		}
+	}
+	return markers, linkers
+}
+
+func (w *watcher) report(markers []*Marker, err error) {
+	if w.later == nil || w.later.Report == nil {
+		return
+	}
+	if err != nil {
+		markers = nil
+	}
+	w.later.Report(markers, err)
 }

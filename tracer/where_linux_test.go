@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // valuesProgram returns testdata/values.c, built once.
@@ -166,13 +166,13 @@ func textValues(w row) map[string]filter.Value {
 
 func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) map[string]filter.Value, expressions int) {
 	p := startTick(t, path, 0)
-	target := Target{PID: p.PID()}
+	target := PIDs(p.PID())
 	markers := mustFind(t, target, name)
-	o := Options{}
+	var o Attach
 	if name == "texts" {
 		o.Strings = []string{"arg2", "arg4:arg5"}
 	}
-	typed, err := withStrings(markers, o.Strings, true)
+	typed, err := model.WithStrings(markers, o.Strings, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,11 +210,11 @@ func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) m
 			}
 		}
 		o.Where = where
-		tr, err := Trace(target, markers, &o)
+		tr, err := Trace(target, markers, &TraceOptions{Attach: o})
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
-		counter, err := Count(target, markers, &o)
+		counter, err := Count(target, markers, &CountOptions{Attach: o})
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
@@ -252,7 +252,7 @@ func whereAgrees(t *testing.T, path, name string, g *grammar, values func(row) m
 
 func TestWhereErrors(t *testing.T) {
 	path := valuesProgram(t)
-	markers := mustFind(t, Target{Path: path}, "numbers")
+	markers := mustFind(t, Path(path), "numbers")
 	for where, want := range map[string]string{
 		"arg1 = 1":      "column 6: an operator such as == or && is missing",
 		"arg1 == ":      "column 9: a name, a number or a text is missing",
@@ -261,7 +261,7 @@ func TestWhereErrors(t *testing.T) {
 		`arg1 == "x"`:   "column 1: arg1 is a number, not a text",
 		"arg1":          "column 1: arg1, a value of kind int64, is no condition",
 	} {
-		_, err := Trace(Target{Path: path}, markers, &Options{Where: where})
+		_, err := Trace(Path(path), markers, &TraceOptions{Attach: Attach{Where: where}})
 		var e *WhereError
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", where, err, want)

@@ -2,8 +2,6 @@ package source
 
 import (
 	"encoding/binary"
-	"strconv"
-	"strings"
 
 	"github.com/waymark-trace/waymark/event"
 )
@@ -30,20 +28,6 @@ func Builtin(e *event.Event, name string) (event.Value, bool) {
 	return event.Value{}, false
 }
 
-// Field returns the index of the field with a name, or else of the N-th field if the name is argN.
-// It returns -1 if there is none.
-func Field(p *event.Point, name string) int {
-	if i := p.Field(name); i >= 0 {
-		return i
-	}
-	if digits, ok := strings.CutPrefix(name, "arg"); ok {
-		if n, err := strconv.Atoi(digits); err == nil && 1 <= n && n <= len(p.Fields) {
-			return n - 1
-		}
-	}
-	return -1
-}
-
 // KeyValue returns a value of an event that can serve as a key: a Builtin value or a field's value.
 // It returns false for events without the value. Of a text it returns the first KeyText bytes, with
 // the whole length.
@@ -52,7 +36,7 @@ func KeyValue(e *event.Event, name string) (event.Value, bool) {
 	if v.Kind() != event.Invalid {
 		return v, ok
 	}
-	i := Field(e.Point, name)
+	i := e.Point.Lookup(name)
 	if i < 0 || i >= len(e.Values) || e.Point.Fields[i].Unavailable != "" {
 		return event.Value{}, false
 	}

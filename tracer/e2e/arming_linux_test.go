@@ -69,7 +69,7 @@ func TestArmingModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := talk.Start(t, exec.Command(path))
-	target := tracer.Target{PID: p.PID()}
+	target := tracer.PIDs(p.PID())
 	p.Ask("mark") // it is running
 	markers, err := tracer.Find(context.Background(), target)
 	if err != nil {

@@ -15,7 +15,7 @@ func TestCorpus(t *testing.T) {
 	peer.Root(t)
 	for _, path := range peer.Corpus(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			target := tracer.Target{Path: path}
+			target := tracer.Path(path)
 			markers, err := tracer.Find(context.Background(), target)
 			if err != nil {
 				t.Fatal(err)

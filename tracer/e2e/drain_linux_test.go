@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -19,20 +20,21 @@ func drain(t *testing.T, tr *tracer.Tracer) iter.Seq[*event.Event] {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
+		var e event.Event
 		for {
-			e, err := tr.Next(ctx)
+			err := tr.Read(ctx, &e)
 			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !yield(e) {
+			if !yield(e.Clone()) {
 				return
 			}
 		}
-		if lost, err := tr.Lost(); lost != 0 || err != nil {
-			t.Errorf("lost %d events, %v", lost, err)
+		if lost, err := tr.Losses(); source.Total(lost) != 0 || err != nil {
+			t.Errorf("lost %d events, %v", source.Total(lost), err)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func harmless(t *testing.T, options []string) {
 	p := converse(t, java, append(options, "-XX:+UseSerialGC", "-Xmx256m", "-cp", classes, "Work")...)
 	var ready string
 	p.Scan(&ready)
-	target := tracer.Target{Path: libjvm}
+	target := tracer.Path(libjvm)
 	markers, err := tracer.Find(context.Background(), target)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestRedZone(t *testing.T) {
 			path := filepath.Join(private(t), "redzone")
 			run(t, gcc, "-O2", "-DNOP=\""+test.nop+"\"", "-o", path, "testdata/redzone.c")
 			p := converse(t, path, fmt.Sprint(n))
-			target := tracer.Target{Path: path}
+			target := tracer.Path(path)
 			markers, err := tracer.Find(context.Background(), target)
 			if err != nil {
 				t.Fatal(err)

@@ -137,9 +137,9 @@ func start(t *testing.T, argv []string, patterns ...string) *command {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &command{Command: c, exited: make(chan error, 1), target: tracer.Target{PID: c.PID()}}
+	s := &command{Command: c, exited: make(chan error, 1), target: tracer.PIDs(c.PID())}
 	go func() { s.exited <- c.Wait() }()
-	t.Cleanup(func() { c.Kill() })
+	t.Cleanup(func() { c.Signal(os.Kill) })
 	all, err := tracer.Find(context.Background(), s.target)
 	if err == nil {
 		s.markers, err = tracer.Select(all, patterns)

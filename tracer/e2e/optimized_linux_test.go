@@ -53,7 +53,7 @@ type holding struct {
 func holdAllkinds(t *testing.T, path string, passes int) *holding {
 	t.Helper()
 	h := &holding{held: hold(t, path, passes)}
-	h.target = tracer.Target{PID: h.PID()}
+	h.target = tracer.PIDs(h.PID())
 	all, err := tracer.Find(context.Background(), h.target)
 	if err == nil {
 		h.markers, err = tracer.Select(all, []string{"kinds:signed"})
@@ -95,7 +95,7 @@ func TestOptimizedCountsFromStart(t *testing.T) {
 	peer.Root(t)
 	for _, o := range []link.Options{{}, {NoWatch: true}} {
 		path := optimized(t, gobuild.Config{}, o)
-		target := tracer.Target{Path: path}
+		target := tracer.Path(path)
 		markers, err := tracer.Find(t.Context(), target)
 		if err == nil {
 			markers, err = tracer.Select(markers, []string{"kinds:signed"})
@@ -134,7 +134,7 @@ func TestOptimizedThatDoesNotFollow(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer counter.Close()
-			for _, target := range []tracer.Target{h.target, {Path: h.Cmd.Path}} {
+			for _, target := range []tracer.Target{h.target, tracer.Path(h.Cmd.Path)} {
 				if err := tracer.AwaitPatched(t.Context(), target, h.markers); !errors.Is(err, tracer.ErrNotPatched) {
 					t.Errorf("%v", err)
 				}
@@ -209,7 +209,7 @@ func TestOptimizedStormWithUprobes(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	target := tracer.Target{PID: cmd.Process.Pid}
+	target := tracer.PIDs(cmd.Process.Pid)
 	markers, err := tracer.Find(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func (o *oracle) compareGo(t *testing.T, c gobuild.Config) {
 	if _, err := link.File(path, "", link.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	markers, err := tracer.Find(context.Background(), tracer.Target{Path: path})
+	markers, err := tracer.Find(context.Background(), tracer.Path(path))
 	if err != nil {
 		t.Fatal(err)
 	}

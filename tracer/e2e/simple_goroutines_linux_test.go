@@ -33,7 +33,7 @@ func checkGoroutines(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := tracer.Target{PID: command.PID()}
+	target := tracer.PIDs(command.PID())
 	markers, err := tracer.Find(ctx, target)
 	if err != nil {
 		t.Fatal(err)

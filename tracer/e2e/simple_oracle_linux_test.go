@@ -117,7 +117,7 @@ type tally struct {
 func (o *oracle) truth(t *testing.T) map[string][]simpleHit {
 	t.Helper()
 	p := o.build(t)
-	markers, err := tracer.Find(context.Background(), tracer.Target{Path: p.file})
+	markers, err := tracer.Find(context.Background(), tracer.Path(p.file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func (o *oracle) truth(t *testing.T) map[string][]simpleHit {
 func (o *oracle) compare(t *testing.T) {
 	t.Helper()
 	p := o.build(t)
-	markers, err := tracer.Find(context.Background(), tracer.Target{Path: p.file})
+	markers, err := tracer.Find(context.Background(), tracer.Path(p.file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,9 +28,9 @@ func (o *oracle) trace(t *testing.T, p program) map[string][]simpleHit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := tracer.Target{PID: command.PID()}
+	target := tracer.PIDs(command.PID())
 	if p.file != p.run {
-		target = tracer.Target{Path: p.file} // which is not loaded yet
+		target = tracer.Path(p.file) // which is not loaded yet
 	}
 	markers, err := tracer.Find(ctx, target)
 	if err != nil {

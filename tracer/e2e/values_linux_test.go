@@ -25,8 +25,8 @@ func hits(t *testing.T, path, patterns string, change func(*tracer.Marker)) (lin
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Kill()
-	all, err := tracer.Find(context.Background(), tracer.Target{PID: c.PID()})
+	defer c.Signal(os.Kill)
+	all, err := tracer.Find(context.Background(), tracer.PIDs(c.PID()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func hits(t *testing.T, path, patterns string, change func(*tracer.Marker)) (lin
 			change(m)
 		}
 	}
-	tr, err := tracer.Trace(tracer.Target{PID: c.PID()}, markers, nil)
+	tr, err := tracer.Trace(tracer.PIDs(c.PID()), markers, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/waymark-trace/waymark/ctf"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 // converter is a position in the packet of a stream.
@@ -15,52 +15,55 @@ type converter struct {
 	first, last uint64 // times of the events in room
 }
 
-// goroutineSize is the size of an event's context, and beforeArgs the offset of its arguments.
+// Offsets of an event's arguments, at least and at most: behind its header and its goroutine, which
+// has 32 bits, or 64 where it needs them.
 const (
-	goroutineSize = 8
-	beforeArgs    = ctf.HeaderSize + goroutineSize
+	compactArgs  = ctf.CompactHeader + 4
+	extendedArgs = ctf.ExtendedHeader + 8
 )
 
 // writeRun records a run of events by copying their values into packets. Events without texts are
 // copied many at a time. The lengths of events were checked when the run was made.
-func (c *PackedChannel) writeRun(s *packedStream, run *tracer.Run) (err error) {
+func (c *PackedChannel) writeRun(s *packedStream, run *ring.Run) (err error) {
 	var to converter
 	for i := 0; i < len(run.Heads) && err == nil; {
 		number := int(run.Heads[i].Event)
 		var p *plan
-		if p, err = c.planOf(s, number, run.Markers[number]); err != nil {
+		if p, err = c.planOf(s, number, run.Events[number]); err != nil {
 			break
 		}
-		if p.whole == nil {
-			err = c.writeTexts(&to, s, p, run, i)
-			i++
-			continue
+		n := 0
+		if p.whole != nil {
+			if err = to.open(s, uint64(run.Heads[i].Monotonic), compactArgs+p.prefix); err != nil {
+				break
+			}
+			n = to.copyWhole(p, run, i)
 		}
-		time := uint64(run.Heads[i].Monotonic)
-		if err = to.open(s, time, beforeArgs+p.prefix); err == nil {
-			i += to.copyWhole(p, run, i)
+		if n == 0 {
+			n, err = 1, c.writeOne(&to, s, p, run, i)
 		}
+		i += n
 	}
 	to.commit(s)
 	return err
 }
 
 // copyWhole copies consecutive events of a plan without texts, from event i of the run on, as long
-// as there is room. It returns their number. There must be room for the first.
-func (t *converter) copyWhole(p *plan, run *tracer.Run, i int) int {
-	heads, room, header, last := run.Heads[i:], t.room[t.next:], p.whole.Header(0), t.last
-	size := ctf.Aligned(beforeArgs + p.prefix)
+// as there is room and their headers are compact. It returns their number.
+func (t *converter) copyWhole(p *plan, run *ring.Run, i int) int {
+	heads, room, last := run.Heads[i:], t.room[t.next:], t.last
+	header, _ := p.whole.Header()
+	size := ctf.Aligned(compactArgs + p.prefix)
 	n, event := 0, heads[0].Event
 	for n < len(heads) && len(room) >= size {
 		h := &heads[n]
 		time := uint64(h.Monotonic)
-		if h.Event != event || time-last >= ctf.HeaderTime {
+		if h.Event != event || time-last >= ctf.HeaderTime || h.Goroutine>>32 != 0 {
 			break
 		}
 		from, to := run.Args(h), room[:size:size]
-		binary.LittleEndian.PutUint64(to, header|time&(ctf.HeaderTime-1))
-		binary.LittleEndian.PutUint64(to[ctf.HeaderSize:], h.Goroutine)
-		to = to[beforeArgs:]
+		binary.LittleEndian.PutUint64(to, uint64(header|uint32(time)<<ctf.HeaderShift)|h.Goroutine<<32)
+		to = to[compactArgs:]
 		for len(to) > 8 && len(from) > 8 {
 			binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(from))
 			to, from = to[8:], from[8:]
@@ -71,14 +74,16 @@ func (t *converter) copyWhole(p *plan, run *tracer.Run, i int) int {
 		room, last = room[size:], time
 		n++
 	}
-	t.next += n * size
-	t.end, t.last = t.next-size+beforeArgs+p.prefix, last
-	t.events += uint64(n)
+	if n > 0 {
+		t.next += n * size
+		t.end, t.last = t.next-size+compactArgs+p.prefix, last
+		t.events += uint64(n)
+	}
 	return n
 }
 
-// writeTexts records event i of a run. The event's plan has texts or missing values.
-func (c *PackedChannel) writeTexts(to *converter, s *packedStream, p *plan, run *tracer.Run, i int) error {
+// writeOne records event i of a run, whatever its plan, its time and its goroutine.
+func (c *PackedChannel) writeOne(to *converter, s *packedStream, p *plan, run *ring.Run, i int) error {
 	h := &run.Heads[i]
 	args, time := run.Args(h), uint64(h.Monotonic)
 	n := run.Events[h.Event].Size
@@ -86,42 +91,47 @@ func (c *PackedChannel) writeTexts(to *converter, s *packedStream, p *plan, run 
 	if err != nil {
 		return err
 	}
-	class, err := c.packedKind(p)
+	wide := h.Goroutine>>32 != 0
+	class, err := c.packedKind(p, wide)
 	if err != nil {
 		s.kind++
 		return s.tell()
 	}
-	size += beforeArgs
-	if err := to.open(s, time, size); err != nil {
+	if err := to.open(s, time, extendedArgs+size); err != nil {
 		return err
 	}
-	b := to.room[to.next:][:ctf.Aligned(size)]
-	binary.LittleEndian.PutUint64(b, class.Header(time))
-	binary.LittleEndian.PutUint64(b[ctf.HeaderSize:], h.Goroutine)
-	n = beforeArgs + copy(b[beforeArgs:], args[:p.prefix])
-	clear(b[p.finish(b, n, args):])
-	to.next, to.end, to.last = to.next+len(b), to.next+size, time
+	b := to.room[to.next:]
+	n = class.PutHeader(b, time, to.last)
+	if wide {
+		binary.LittleEndian.PutUint32(b[n:], 0)
+		n = ctf.Aligned(n)
+	}
+	binary.LittleEndian.PutUint64(b[n:], h.Goroutine)
+	n = ctf.Aligned(n + 4)
+	b = b[:ctf.Aligned(n+size)]
+	clear(b[p.finish(b, n+copy(b[n:], args[:p.prefix]), args):])
+	to.next, to.end, to.last = to.next+len(b), to.next+n+size, time
 	to.events++
 	return nil
 }
 
 // open makes room for an event. It may commit the events before it.
 func (t *converter) open(s *packedStream, time uint64, size int) error {
-	if t.next+size <= len(t.room) && time-t.last < ctf.HeaderTime {
+	if t.next+size <= len(t.room) {
 		return nil
 	}
 	t.commit(s)
-	room, err := s.Room(time, size)
-	*t = converter{room: room, first: time, last: time}
+	room, last, err := s.Room(time, size)
+	*t = converter{room: room, first: time, last: last}
 	return err
 }
 
 func (t *converter) commit(s *packedStream) { s.Commit(t.end, t.events, t.first, t.last) }
 
 // planOf returns the plan of an event of a stream. The caller holds mu.
-func (c *PackedChannel) planOf(s *packedStream, number int, m *tracer.Marker) (*plan, error) {
+func (c *PackedChannel) planOf(s *packedStream, number int, m *ring.Event) (*plan, error) {
 	if number < len(s.plans) {
-		if p := s.plans[number]; p != nil && p.marker == m {
+		if p := s.plans[number]; p != nil && p.event == m {
 			return p, nil
 		}
 	}

@@ -1,9 +1,7 @@
 package recording_test
 
 import (
-	"context"
 	"encoding/binary"
-	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -13,10 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/shm/recorder"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
@@ -52,36 +49,8 @@ func FuzzConvert(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		runs, runsErr := convert(t, path, func(w *recording.Writer, events *tracer.Tracer) error {
-			c, err := w.PackedChannel("agent")
-			if err != nil {
-				return err
-			}
-			var wrong error
-			return errors.Join(events.Batches(context.Background(), func(b *tracer.Batch) {
-				if wrong == nil {
-					_, wrong = c.Write(b)
-				}
-			}), wrong)
-		})
-		single, singleErr := convert(t, path, func(w *recording.Writer, events *tracer.Tracer) error {
-			c, err := w.Channel("agent", "buffer_full")
-			if err != nil {
-				return err
-			}
-			for {
-				e, err := events.Next(context.Background())
-				if errors.Is(err, io.EOF) {
-					return nil
-				}
-				if err == nil {
-					err = c.Write(e)
-				}
-				if err != nil {
-					return err
-				}
-			}
-		})
+		runs, runsErr := convert(t, path, filepath.Join(t.TempDir(), "trace"), inRuns)
+		single, singleErr := convert(t, path, filepath.Join(t.TempDir(), "trace"), oneByOne)
 		if (runsErr == nil) != (singleErr == nil) {
 			t.Fatalf("as runs: %v; event by event: %v", runsErr, singleErr)
 		}
@@ -99,16 +68,15 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// convert records a file of rings and reads the trace, by CPU. Times are left out: the clock is
+// convert records a file of rings in a directory and reads the trace, by CPU. Times are left out: the clock is
 // read while rings are.
-func convert(t *testing.T, ring string, fill func(*recording.Writer, *tracer.Tracer) error) (map[int][]event.Event, error) {
+func convert(t *testing.T, ring, dir string, fill func(*recording.Writer, *client.Ring) error) (map[int][]event.Event, error) {
 	t.Helper()
-	events, _, err := tracer.OpenRing(ring)
+	events, _, err := client.OpenRing(ring)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer events.Close()
-	dir := filepath.Join(t.TempDir(), "trace")
 	w, err := recording.Create(dir, &recording.Options{Offset: time.Second})
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/internal/shm/recorder"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 	"github.com/waymark-trace/waymark/marker"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
@@ -44,7 +45,7 @@ func BenchmarkWrite(b *testing.B) {
 			}
 			var user, system int64
 			for b.Loop() {
-				events, _, err := tracer.OpenRing(s.Path())
+				events, _, err := client.OpenRing(s.Path())
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -57,7 +58,7 @@ func BenchmarkWrite(b *testing.B) {
 					b.Fatal(err)
 				}
 				u, s := cpuTime(b)
-				if err := events.Batches(context.Background(), func(batch *tracer.Batch) {
+				if err := events.Rings().Batches(context.Background(), func(batch *ring.Batch) {
 					if _, err := c.Write(batch); err != nil {
 						b.Fatal(err)
 					}

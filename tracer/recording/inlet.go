@@ -1,12 +1,11 @@
 package recording
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 // inlet carries the events of one source to its channel: packed where the source has batches.
@@ -15,15 +14,12 @@ type inlet struct {
 	stopper source.Stopper // nil for a source that cannot be stopped
 	channel *Channel
 	reasons []string
-	batches batcher
+	rings   ring.Batcher
 	packed  *PackedChannel
 }
 
-// batcher is a source that hands over its events as they lay in a program's memory.
-type batcher interface {
-	HasBatches() bool
-	Batches(context.Context, func(*tracer.Batch)) error
-}
+// ringed is a source that may have rings, of programs whose events it hands over as they lie in memory.
+type ringed interface{ Rings() ring.Batcher }
 
 // named is a source that has a name for its channel, and reasons for which it loses events.
 type named interface {
@@ -48,8 +44,10 @@ func (w *Writer) inlet(s source.Source) (*inlet, error) {
 	}
 	name = w.free(name)
 	var err error
-	if b, ok := s.(batcher); ok && b.HasBatches() && in.stopper != nil && w.options.Count == 0 {
-		in.batches = b
+	if r, ok := s.(ringed); ok && in.stopper != nil && w.options.Count == 0 {
+		in.rings = r.Rings()
+	}
+	if in.rings != nil {
 		in.packed, err = w.PackedChannel(name)
 	} else {
 		in.channel, err = w.Channel(name, in.reasons...)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 // PackedChannel records the events of agents. Most of an event is copied as it lay in the program's memory, which the
@@ -21,7 +21,7 @@ type PackedChannel struct {
 	mu      sync.Mutex
 	streams map[origin]*packedStream
 	order   []*packedStream
-	plans   map[*tracer.Marker]*plan
+	plans   map[*ring.Event]*plan
 	events  int // kinds in all
 }
 
@@ -32,16 +32,15 @@ type packedStream struct {
 	*ctf.StreamWriter
 	origin
 	comm  []byte
-	lost  tracer.Losses // in the program
-	kind  uint64        // and here, because there were too many kinds of events
-	plans []*plan       // by the number of the event, of those that the stream had
+	lost  ring.Losses // in the program
+	kind  uint64      // and here, because there were too many kinds of events
+	plans []*plan     // by the number of the event, of those that the stream had
 }
 
 // commSize is what the kernel has for the name of a thread, its NUL included.
 const commSize = 16
 
 func newPackedChannel(trace *ctf.Writer, name string) (*PackedChannel, error) {
-	context := &ctf.Struct{Fields: []ctf.Field{{Name: "goroutine", Type: &ctf.Integer{Size: 64, Align: 64, Signed: true}}}}
 	packet := &ctf.Struct{Fields: []ctf.Field{
 		{Name: "pid", Type: &ctf.Integer{Size: 32, Signed: true}},
 		{Name: "comm", Type: &ctf.Array{Len: commSize, Elem: charType}},
@@ -50,18 +49,18 @@ func newPackedChannel(trace *ctf.Writer, name string) (*PackedChannel, error) {
 		{Name: lostPrefix + source.Undescribed, Type: &ctf.Integer{Size: 64}},
 		{Name: lostPrefix + Kinds, Type: &ctf.Integer{Size: 64}},
 	}}
-	class, err := trace.AlignedStreamClass(context, packet)
+	class, err := trace.AlignedStreamClass(nil, packet)
 	if err != nil {
 		return nil, fmt.Errorf("channel %s: %w", name, err)
 	}
 	return &PackedChannel{
-		trace: trace, class: class, name: name, streams: map[origin]*packedStream{}, plans: map[*tracer.Marker]*plan{},
+		trace: trace, class: class, name: name, streams: map[origin]*packedStream{}, plans: map[*ring.Event]*plan{},
 	}, nil
 }
 
 // Write records what a batch has, and returns how many events it took. The error is that of the trace, which has
 // ended, or says what is wrong with an event; one that cannot be recorded is counted as lost.
-func (c *PackedChannel) Write(b *tracer.Batch) (n uint64, err error) {
+func (c *PackedChannel) Write(b *ring.Batch) (n uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.streams[origin{b.PID, b.CPU}]
@@ -90,7 +89,7 @@ func (c *PackedChannel) Write(b *tracer.Batch) (n uint64, err error) {
 }
 
 // stream begins the stream of a batch. The caller holds mu.
-func (c *PackedChannel) stream(b *tracer.Batch) (*packedStream, error) {
+func (c *PackedChannel) stream(b *ring.Batch) (*packedStream, error) {
 	w, err := c.trace.Stream(c.class, fmt.Sprintf("%s_%d", c.name, b.PID), b.CPU)
 	if err != nil {
 		return nil, err

@@ -15,12 +15,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/internal/shm/recorder"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/marker"
 	"github.com/waymark-trace/waymark/tracepoint"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
@@ -87,41 +88,49 @@ func recordRandom(t *testing.T, empty bool) (packed, plain string) {
 		markAny(r, empty)
 	}
 	packed, plain = filepath.Join(dir, "packed"), filepath.Join(dir, "plain")
-	writeTrace(t, s.Path(), packed, func(w *recording.Writer, events *tracer.Tracer) error {
-		c, err := w.PackedChannel("agent")
-		if err != nil {
-			return err
-		}
-		var wrong error
-		return errors.Join(events.Batches(context.Background(), func(b *tracer.Batch) {
-			_, err := c.Write(b)
-			wrong = errors.Join(wrong, err)
-		}), wrong)
-	})
-	writeTrace(t, s.Path(), plain, func(w *recording.Writer, events *tracer.Tracer) error {
-		c, err := w.Channel("agent", "buffer_full")
-		if err != nil {
-			return err
-		}
-		for {
-			e, err := events.Next(context.Background())
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err == nil {
-				err = c.Write(e)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	})
+	writeTrace(t, s.Path(), packed, inRuns)
+	writeTrace(t, s.Path(), plain, oneByOne)
 	return packed, plain
 }
 
-func writeTrace(t *testing.T, ring, dir string, fill func(*recording.Writer, *tracer.Tracer) error) {
+// inRuns records events as they lay in memory.
+func inRuns(w *recording.Writer, events *client.Ring) error {
+	c, err := w.PackedChannel("agent")
+	if err != nil {
+		return err
+	}
+	var wrong error
+	return errors.Join(events.Rings().Batches(context.Background(), func(b *ring.Batch) {
+		if wrong == nil {
+			_, wrong = c.Write(b)
+		}
+	}), wrong)
+}
+
+// oneByOne takes them apart.
+func oneByOne(w *recording.Writer, events *client.Ring) error {
+	c, err := w.Channel("agent", "buffer_full")
+	if err != nil {
+		return err
+	}
+	for {
+		var e event.Event
+		err := events.Read(context.Background(), &e)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = c.Write(&e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func writeTrace(t *testing.T, ring, dir string, fill func(*recording.Writer, *client.Ring) error) {
 	t.Helper()
-	events, _, err := tracer.OpenRing(ring)
+	events, _, err := client.OpenRing(ring)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +181,7 @@ func TestPacked(t *testing.T) {
 			t.Errorf("%d of %d events", n, *packedEvents)
 		}
 		if !empty {
-			samePrinted(t, packed, plain)
+			samePrinted(t, packed, plain, *packedEvents)
 		}
 	}
 }
@@ -188,10 +197,10 @@ func openTrace(t *testing.T, dir string) *recording.Reader {
 }
 
 // fieldsOf finds an event's name and, behind its contexts, its fields in what babeltrace2 prints.
-var fieldsOf = regexp.MustCompile(`(packed:\w+): .* goroutine = (\d+) \}(.*)$`)
+var fieldsOf = regexp.MustCompile(`((?:packed|headers):\w+): .* goroutine = (\d+) \}(.*)$`)
 
 // samePrinted compares what babeltrace2 prints of two traces, line by line.
-func samePrinted(t *testing.T, a, b string) {
+func samePrinted(t *testing.T, a, b string, events int) {
 	t.Helper()
 	program := peer.Need(t, "babeltrace2")[0]
 	lines := func(dir string) (*bufio.Scanner, *exec.Cmd) {
@@ -217,7 +226,7 @@ func samePrinted(t *testing.T, a, b string) {
 			t.Fatalf("line %d:\n%s\n%s", n, x.Text(), y.Text())
 		}
 	}
-	if e, f := first.Wait(), second.Wait(); n != *packedEvents || e != nil || f != nil {
-		t.Errorf("babeltrace2 printed %d of %d events: %v, %v", n, *packedEvents, e, f)
+	if e, f := first.Wait(), second.Wait(); n != events || e != nil || f != nil {
+		t.Errorf("babeltrace2 printed %d of %d events: %v, %v", n, events, e, f)
 	}
 }

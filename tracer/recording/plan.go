@@ -7,18 +7,18 @@ import (
 
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 // plan is how the packed events of a marker are written: the values before the first text, or
 // reason why there is no value, are copied at once, as they lie, and what follows one by one, as
 // texts have no fixed size.
 type plan struct {
-	marker *tracer.Marker
+	event  *ring.Event
 	prefix int             // bytes that are copied at once
 	align  []int           // of each field before the first text: where its type finds it, in bytes
 	rest   []place         // of the fields from there on
-	whole  *ctf.EventClass // of a marker without any, nil for others
+	whole  *ctf.EventClass // of a marker without any, nil where headers are never compact, and for others
 	tail   uint64          // and the bytes of the last word of its values, as a little-endian mask
 	kinds  map[string]*ctf.EventClass
 
@@ -42,11 +42,11 @@ type text struct {
 }
 
 // plan returns the plan of a marker. The caller holds mu.
-func (c *PackedChannel) plan(m *tracer.Marker) (*plan, error) {
+func (c *PackedChannel) plan(m *ring.Event) (*plan, error) {
 	if p := c.plans[m]; p != nil {
 		return p, nil
 	}
-	p := &plan{marker: m}
+	p := &plan{event: m, kinds: map[string]*ctf.EventClass{}}
 	for i := range m.Fields {
 		f := &m.Fields[i]
 		offset, size := f.Offset, f.Size
@@ -66,13 +66,14 @@ func (c *PackedChannel) plan(m *tracer.Marker) (*plan, error) {
 		p.prefix = offset + size
 	}
 	if len(p.rest) == 0 {
-		var err error
-		if p.whole, err = c.newKind(p); err != nil {
+		k, err := c.packedKind(p, false)
+		if err != nil {
 			return nil, err
 		}
+		if _, compact := k.Header(); compact {
+			p.whole = k
+		}
 		p.tail = ^uint64(0) >> (8 * uint(-p.prefix&7))
-	} else {
-		p.kinds = map[string]*ctf.EventClass{}
 	}
 	c.plans[m] = p
 	return p, nil
@@ -109,7 +110,7 @@ func (p *plan) measure(args, behind []byte) (size int, err error) {
 		}
 		var t text
 		if t, behind, err = f.text(args, behind); err != nil {
-			return 0, fmt.Errorf("marker %s: %w", p.marker.FullName(), err)
+			return 0, fmt.Errorf("marker %s: %w", p.event.FullName(), err)
 		}
 		p.texts, p.key = append(p.texts, t), append(p.key, byte(t.matter))
 		size += len(t.kept) + t.extra(f.kind)
@@ -175,25 +176,40 @@ func (p *plan) finish(b []byte, n int, args []byte) int {
 	return len(b) - len(to)
 }
 
-// packedKind returns the kind of the event that was measured.
-func (c *PackedChannel) packedKind(p *plan) (*ctf.EventClass, error) {
+// packedKind returns the kind of the event that was measured, wide if its goroutine has 64 bits.
+func (c *PackedChannel) packedKind(p *plan, wide bool) (*ctf.EventClass, error) {
+	if wide {
+		p.key = append(p.key, wideKey)
+	}
 	if k := p.kinds[string(p.key)]; k != nil {
 		return k, nil
 	}
-	k, err := c.newKind(p)
+	k, err := c.newKind(p, wide)
 	if err == nil {
 		p.kinds[string(p.key)] = k
 	}
 	return k, err
 }
 
+const wideKey = 0xff // is no matter
+
+var (
+	narrowGoroutine = &ctf.Integer{Size: 32, Align: 32}
+	wideGoroutine   = &ctf.Integer{Size: 64, Align: 64, Signed: true}
+)
+
 // newKind adds a kind of events to the trace.
-func (c *PackedChannel) newKind(p *plan) (*ctf.EventClass, error) {
+func (c *PackedChannel) newKind(p *plan, wide bool) (*ctf.EventClass, error) {
 	if c.events == maxKinds {
 		return nil, errKinds
 	}
 	c.events++
-	fields := p.marker.Fields
+	goroutine := narrowGoroutine
+	if wide {
+		goroutine = wideGoroutine
+	}
+	context := &ctf.Struct{Fields: []ctf.Field{{Name: "goroutine", Type: goroutine}}}
+	fields := p.event.Fields
 	forms, texts := make([]form, len(fields)), p.texts
 	for i := range fields {
 		forms[i] = form{fields[i].Kind, plain}
@@ -203,7 +219,7 @@ func (c *PackedChannel) newKind(p *plan) (*ctf.EventClass, error) {
 			forms[i].matter, texts = texts[0].matter, texts[1:]
 		}
 	}
-	payload, names := &ctf.Struct{}, newNames(fields, forms)
+	payload, names := &ctf.Struct{Align: 64}, newNames(fields, forms)
 	for i, f := range forms {
 		types := f.types(names[i], &fields[i])
 		if size := fields[i].Size; !f.kind.HasLength() {
@@ -215,11 +231,11 @@ func (c *PackedChannel) newKind(p *plan) (*ctf.EventClass, error) {
 		}
 		payload.Fields = append(payload.Fields, types...)
 	}
-	class, err := c.trace.EventClass(c.class, p.marker.FullName(), payload)
+	class, err := c.trace.AlignedEventClass(c.class, p.event.FullName(), context, payload)
 	if err != nil {
 		return nil, err
 	}
-	return class, describe(c.trace, class, &p.marker.Point, forms)
+	return class, describe(c.trace, class, &p.event.Point, forms)
 }
 
 // placed returns a number's type for one of so many bytes at such an alignment, as this machine has

@@ -173,6 +173,7 @@ func (r *Reader) Next() (*Event, error) {
 	}}
 	e.circumstances()
 	if c.forms != nil {
+		e.who(&raw.Context)
 		c.own(e)
 	} else {
 		c.foreign(e)

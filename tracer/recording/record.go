@@ -11,7 +11,7 @@ import (
 	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 )
 
 // End is the reason why a recording ended.
@@ -228,7 +228,7 @@ func (p *pump) readEvents(ctx context.Context, in *inlet) error {
 // readBatches does the same for an agent, a batch at a time.
 func (p *pump) readBatches(ctx context.Context, in *inlet) error {
 	failed := false
-	return in.batches.Batches(ctx, func(b *tracer.Batch) {
+	return in.rings.Batches(ctx, func(b *ring.Batch) {
 		if !failed {
 			n, err := in.packed.Write(b)
 			p.received.Add(n)

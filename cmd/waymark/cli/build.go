@@ -1,19 +1,11 @@
 package cli
 
 import (
-	"context"
-	"debug/buildinfo"
-	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
-	"time"
-
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/build"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer/link"
 )
 
@@ -30,7 +22,7 @@ const buildExample = `  waymark build ./cmd/server                         ./ser
   waymark build --optimize ./cmd/server              and sites that read no memory
   waymark build -race -tags prod -ldflags=-s -o app .`
 
-func newBuildCommand(env *Env) *cobra.Command {
+func newBuildCommand(env *term.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:                "build [--optimize] [-o OUTPUT] [go build flags] [package or files]",
 		Short:              "go build, with markers that every tracer sees",
@@ -38,129 +30,87 @@ func newBuildCommand(env *Env) *cobra.Command {
 		Example:            buildExample,
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			line, err := parseBuild(args)
+			line, err := build.Parse(args)
 			if err != nil {
 				return err
 			}
-			if line.help {
+			if line.Help {
 				return cmd.Help()
 			}
-			return runBuild(cmd.Context(), env, line)
+			return build.Run(cmd.Context(), env, line)
 		},
 	}
 }
 
-func runBuild(ctx context.Context, env *Env, line *buildLine) error {
-	if line.out == os.DevNull {
-		return goRun(ctx, env, line.build(line.out)) // nothing is left to be linked
-	}
-	dir, name, err := line.output()
-	if err != nil {
-		return err
-	}
-	// Beside the result, so that the last step is a rename.
-	temp, err := os.MkdirTemp(dir, ".waymark-build-*")
-	if err == nil {
-		defer os.RemoveAll(temp)
-		temp, err = filepath.Abs(temp)
-	}
-	if err != nil {
-		return fmt.Errorf("making room for the build: %w", err)
-	}
-	// Sources younger than this are not those of the program.
-	line.link.Built = time.Now()
-	if err := goRun(ctx, env, line.build(temp+string(filepath.Separator)+name)); err != nil {
-		return err
-	}
-	built, err := os.ReadDir(temp) // nothing after -n
-	if err != nil {
-		return err
-	}
-	if len(built) > 1 && line.out == "" {
-		return withHint(fmt.Errorf("%d programs were built, and -o names no directory for them", len(built)), "waymark build -o bin/ …")
-	}
-	if line.link.Overlay, err = line.replaced(); err != nil {
-		return err
-	}
-	if line.dir != "" {
-		line.link.Sources = []string{line.dir}
-	}
-	var failed []error
-	for _, file := range built {
-		failed = append(failed, line.linkBuilt(ctx, env, filepath.Join(temp, file.Name()), filepath.Join(dir, file.Name())))
-	}
-	return errors.Join(failed...)
-}
+const linkLong = `Make the markers of finished Go executables visible to every tracer.
 
-// linkBuilt links a program that go build has written, and gives it its name. A header for a
-// library gets its name only.
-func (l *buildLine) linkBuilt(ctx context.Context, env *Env, built, final string) error {
-	if filepath.Ext(final) == ".h" {
-		return os.Rename(built, final)
-	}
-	if err := checkReplaceable(final); err != nil {
-		return err
-	}
-	o := l.link
-	o.Simple = l.usesSimple(ctx, built)
-	report, err := linkFile(built, final, o)
-	if err != nil {
-		// The temporary name would mean nothing to the reader.
-		return fmt.Errorf("linking %s: %w", final, unwrapOnce(err))
-	}
-	return env.printReport(env.Stderr, report, final, false)
-}
+link adds standard SDT notes to an executable that go build made, with the names and types
+of fields that waymark shows. No byte of code moves; the program runs as before. Linking
+again does nothing.
 
-// usesSimple reports whether a program was built with package simple. The package leaves no trace
-// in the program's code.
-func (l *buildLine) usesSimple(ctx context.Context, program string) bool {
-	info, err := buildinfo.ReadFile(program)
-	if err != nil {
-		return false
-	}
-	args := append(l.goArgs("list"), "-deps")
-	for _, s := range info.Settings {
-		if s.Key == "-tags" {
-			args = append(args, "-tags="+s.Value)
-		}
-	}
-	out, err := goCommand(ctx, append(args, "--", info.Path)).Output()
-	return err == nil && slices.Contains(strings.Split(string(out), "\n"), link.SimplePackage)
-}
+With --optimize, sites that can be proved to be nothing but a test of their armed word are
+rewritten: off, they read no memory and execute a jump or a NOP; arming patches them in the
+running program, one byte each (docs/patching.md). The program then looks every 100 ms
+whether a kernel tracer wants a marker. Linking without --optimize puts the code back.
 
-// unwrapOnce returns what err wraps, or err.
-func unwrapOnce(err error) error {
-	if inner := errors.Unwrap(err); inner != nil {
-		return inner
+Simple markers are found in the sources that the program's debugging information names: in the module
+cache, in the working directory's module, or where --source says. waymark list shows where
+they are, and -v here why some have no place (docs/simple.md).
+
+The file is replaced in one step and keeps its mode; a program that runs
+keeps the file it was started from.`
+
+const linkExample = `  waymark link server                     in place
+  waymark link -o server.linked server    into another file
+  waymark link -v bin/*                   with what was found
+  waymark link --optimize -v server       and sites that read no memory`
+
+func newLinkCommand(env *term.Env) *cobra.Command {
+	var out string
+	var verbose bool
+	var options link.Options
+	cmd := &cobra.Command{
+		Use:     "link [-o OUT] FILE...",
+		Short:   "Make the markers of Go executables visible to every tracer",
+		Long:    linkLong,
+		Example: linkExample,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return term.Usage("such as waymark link ./server", "link needs a FILE")
+			}
+			if out != "" && len(args) > 1 {
+				return term.Usage("link them one by one, or in place", "-o %s has room for one FILE, not %d", out, len(args))
+			}
+			return runLink(env, args, out, options, verbose)
+		},
 	}
-	return err
-}
-
-// goRun runs the go command, which prints its own errors.
-func goRun(ctx context.Context, env *Env, args []string) error {
-	cmd := goCommand(ctx, args)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
-	return goResult(ctx, cmd.Run())
-}
-
-func goCommand(ctx context.Context, args []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	// It cleans up after itself. One that does not end is ended by a second Ctrl-C.
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `OUT` instead of in place")
+	cmd.Flags().BoolVar(&options.Optimize, "optimize", false, "make sites read no memory while off, patched in the running program")
+	cmd.Flags().BoolVar(&options.NoWatch, "no-watch", false, "with --optimize: do not look for kernel tracers every 100 ms")
+	cmd.Flags().StringArrayVar(&options.Sources, "source", nil, "look for the sources of simple markers in `DIR` too")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show every marker and where it is marked")
 	return cmd
 }
 
-func goResult(ctx context.Context, err error) error {
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &exit):
-		return statusFailure(statusError)
-	case errors.Is(err, exec.ErrNotFound):
-		return withHint(errors.New("the go command is not in PATH"), "https://go.dev/dl has it; waymark link takes a program that was built elsewhere")
+// runLink links all files, also after one that could not be linked.
+func runLink(env *term.Env, paths []string, out string, o link.Options, verbose bool) error {
+	var first error
+	for _, path := range paths {
+		done := env.Progress("linking %s", path)
+		report, err := build.Link(path, out, o)
+		done()
+		if err == nil {
+			err = build.Print(env, env.Stdout, report, report.Path, verbose)
+		}
+		switch {
+		case err == nil:
+		case term.IsBrokenPipe(err):
+			return err
+		case first == nil:
+			first = explain.Link(path, err)
+		default:
+			explain.Print(env, explain.Link(path, err))
+		}
 	}
-	return fmt.Errorf("running go: %w", err)
+	return first
 }

@@ -1,3 +1,12 @@
+// Package cli is the waymark command: one file for each verb, with its flags and its help.
+//
+// What verbs share is below, each package above the next:
+//
+//	internal/build, internal/demo    go build with linking; the demonstration
+//	internal/session                 targets, engines, and what ends a verb that attaches
+//	internal/view                    tables and JSON
+//	internal/explain                 hints for errors
+//	internal/term                    streams, messages, colour, columns
 package cli
 
 import (
@@ -6,16 +15,15 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
-)
 
-// Exit statuses.
-const (
-	statusOK    = 0
-	statusError = 1
-	statusUsage = 2
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/demo"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 )
 
 const rootLong = `Static tracing for Go programs, and for every program that has SDT markers.
@@ -61,10 +69,13 @@ Flags:
 {{- end}}
 `
 
+// Env is what a command has of the outside.
+type Env = term.Env
+
 // Main runs the waymark command with args, which lack the program's name, and returns its
 // exit status.
 func Main(ctx context.Context, args []string, env *Env) int {
-	ctx, stop := notifySignals(ctx, env)
+	ctx, stop := term.NotifySignals(ctx, env)
 	defer stop()
 	root := newRoot(env)
 	root.SetArgs(args)
@@ -72,10 +83,10 @@ func Main(ctx context.Context, args []string, env *Env) int {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
-	return env.report(err)
+	return exitStatus(env, err)
 }
 
-func newRoot(env *Env) *cobra.Command {
+func newRoot(env *term.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "waymark COMMAND",
 		Short:         "Static tracing for Go programs and everything else with SDT markers",
@@ -120,8 +131,11 @@ func newRoot(env *Env) *cobra.Command {
 			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, knownShell
 			cmd.Example = "  source <(waymark completion bash)        in this shell; waymark completion bash --help says how in all"
 		}
-		cmd.DisableFlagsInUseLine = true
 		completePIDs(cmd)
+		for _, sub := range cmd.Commands() {
+			sub.DisableFlagsInUseLine = true
+		}
+		cmd.DisableFlagsInUseLine = true
 	}
 	root.DisableFlagsInUseLine = true
 	return root
@@ -136,7 +150,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
 		hint = "did you mean " + strings.Join(s, " or ")
 	}
-	return &usageError{fmt.Errorf("unknown command %q", args[0]), hint}
+	return term.Usage(hint, "unknown command %q", args[0])
 }
 
 // newHelpCommand is cobra's, which takes any word for a topic.
@@ -151,7 +165,7 @@ func newHelpCommand() *cobra.Command {
 				err = fmt.Errorf("%s has no command %q", about.CommandPath(), rest[0])
 			}
 			if err != nil {
-				return &usageError{err, "waymark --help shows the commands"}
+				return term.Usage("waymark --help shows the commands", "%w", err)
 			}
 			if about == cmd.Root() {
 				if err := knownCommand(about, args); err != nil {
@@ -166,7 +180,7 @@ func newHelpCommand() *cobra.Command {
 // knownShell refuses shells that there is no completion for.
 func knownShell(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage("there is bash, fish, powershell and zsh", "no completions for %q", args[0])
+		return term.Usage("there is bash, fish, powershell and zsh", "no completions for %q", args[0])
 	}
 	return cmd.Help()
 }
@@ -187,43 +201,72 @@ func flagError(cmd *cobra.Command, err error) error {
 	if before, after, ok := strings.Cut(text, ": time: "); ok {
 		text, hint = before+": "+after, "a duration has a unit, such as 500ms, 1s or 2m"
 	}
-	return &usageError{errors.New(text), hint}
+	return term.Usage(hint, "%s", text)
 }
 
-// usageError is a command line that makes no sense.
-type usageError struct {
-	err  error
-	hint string
-}
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usage(hint, format string, args ...any) error {
-	return &usageError{fmt.Errorf(format, args...), hint}
-}
-
-// statusFailure ends waymark with the status of a command it ran, which said itself what
-// was wrong.
-type statusFailure int
-
-func (s statusFailure) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
-
-// report prints err and returns the exit status for it.
-func (e *Env) report(err error) int {
-	var status statusFailure
-	var wrong *usageError
+// exitStatus prints err and returns the exit status for it.
+func exitStatus(e *term.Env, err error) int {
+	var status term.StatusFailure
+	var hinted *term.Hinted
 	switch {
-	case err == nil, isBrokenPipe(err):
-		return statusOK
+	case err == nil, term.IsBrokenPipe(err):
+		return term.StatusOK
 	case errors.As(err, &status):
 		return int(status)
 	case errors.Is(err, context.Canceled):
-		return statusInterrupted
-	case errors.As(err, &wrong), errors.Is(err, path.ErrBadPattern):
-		e.printError(err)
-		return statusUsage
+		return term.StatusInterrupted
+	case errors.As(err, &hinted) && hinted.Usage, errors.Is(err, path.ErrBadPattern):
+		explain.Print(e, err)
+		return term.StatusUsage
 	}
-	e.printError(err)
-	return statusError
+	explain.Print(e, err)
+	return term.StatusError
+}
+
+func newVersionCommand(env *term.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of waymark",
+		Example: "  waymark version",
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			info, _ := debug.ReadBuildInfo()
+			_, err := fmt.Fprintln(env.Stdout, versionLine(info))
+			return err
+		},
+	}
+}
+
+// versionLine names the version as the go command recorded it, with the commit where there
+// is no version.
+func versionLine(info *debug.BuildInfo) string {
+	version, commit := "(unknown)", ""
+	if info != nil {
+		version = info.Main.Version
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = " " + s.Value[:min(len(s.Value), 12)]
+			}
+		}
+	}
+	return fmt.Sprintf("waymark %s%s %s %s/%s", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+const demoLong = `Shows what waymark does, on a real web server, in a few seconds.
+
+It builds the example server, links it so that every tracer sees its markers, lists them,
+runs the server under a load of its own on the loopback interface, counts the markers' hits
+while it runs, and shows how long requests took, from pairs of markers joined by goroutine.
+It ends by itself. Where the kernel's tracing is not permitted, the agent inside the server does
+the looking instead, and it says so.`
+
+func newDemoCommand(env *term.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:     "demo",
+		Short:   "Show what waymark does, on a real web server",
+		Long:    demoLong,
+		Example: "  go run ./cmd/waymark demo        in a clone of waymark",
+		Args:    noArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return demo.Run(cmd.Context(), env) },
+	}
 }

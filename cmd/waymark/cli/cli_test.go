@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,15 +17,18 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/tracer"
 )
+
+var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 func TestMain(m *testing.M) {
 	tracer.GuardMain()
 	testscript.Main(m, map[string]func(){
 		"waymark": func() {
-			os.Exit(Main(context.Background(), os.Args[1:], &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+			os.Exit(Main(context.Background(), os.Args[1:], &term.Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
 		},
 	})
 }

@@ -1,11 +1,20 @@
 package cli
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/doctor"
 )
 
 const doctorLong = `Say what this kernel, these privileges and a process allow, and repair counters left raised.
@@ -33,7 +42,7 @@ type doctorOptions struct {
 	repair, yes, json bool
 }
 
-func newDoctorCommand(env *Env) *cobra.Command {
+func newDoctorCommand(env *term.Env) *cobra.Command {
 	var o doctorOptions
 	cmd := &cobra.Command{
 		Use:     "doctor [-p PID | FILE] [--repair [--yes]] [--json]",
@@ -42,16 +51,16 @@ func newDoctorCommand(env *Env) *cobra.Command {
 		Example: doctorExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := cmd.Flags().Changed("pid")
-			if err := checkPID(cmd, o.pid); err != nil {
+			if err := session.CheckPID(cmd, o.pid); err != nil {
 				return err
 			}
 			switch {
 			case given && len(args) > 0 || len(args) > 1:
-				return usage("give -p PID, or one FILE, or neither", "doctor looks at one target")
+				return term.Usage("give -p PID, or one FILE, or neither", "doctor looks at one target")
 			case len(args) == 1:
 				o.file = args[0]
 			case !given && (o.repair || o.yes):
-				return usage("give -p PID or FILE", "nothing says where to repair")
+				return term.Usage("give -p PID or FILE", "nothing says where to repair")
 			}
 			return runDoctor(cmd.Context(), env, &o)
 		},
@@ -64,8 +73,8 @@ func newDoctorCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
-func runDoctor(ctx context.Context, env *Env, o *doctorOptions) error {
-	d := &doctor{env: env, o: o, style: styleFor(env.Stdout)}
+func runDoctor(ctx context.Context, env *term.Env, o *doctorOptions) error {
+	d := &diagnosis{env: env, o: o, style: term.StyleFor(env.Stdout)}
 	d.system()
 	switch {
 	case o.pid != 0:
@@ -83,21 +92,21 @@ func runDoctor(ctx context.Context, env *Env, o *doctorOptions) error {
 		return err
 	}
 	if d.failed {
-		return statusFailure(statusError) // the lines have said why
+		return term.StatusFailure(term.StatusError) // the lines have said why
 	}
 	return nil
 }
 
-func (d *doctor) system() {
-	for _, c := range tracer.CheckSystem() {
-		if c.Status != tracer.StatusOK || d.o.pid == 0 && d.o.file == "" {
+func (d *diagnosis) system() {
+	for _, c := range doctor.CheckSystem() {
+		if c.Status != doctor.OK || d.o.pid == 0 && d.o.file == "" {
 			d.say(0, c)
 		}
 	}
 }
 
-func (d *doctor) mapped(ctx context.Context, file string) {
-	checks, pids := tracer.CheckFile(ctx, file)
+func (d *diagnosis) mapped(ctx context.Context, file string) {
+	checks, pids := doctor.CheckFile(ctx, file)
 	for _, c := range checks {
 		d.say(0, c)
 	}
@@ -106,12 +115,139 @@ func (d *doctor) mapped(ctx context.Context, file string) {
 	}
 }
 
-func (d *doctor) process(ctx context.Context, pid int) {
-	checks, markers := tracer.CheckPID(ctx, pid)
+func (d *diagnosis) process(ctx context.Context, pid int) {
+	checks, markers := doctor.CheckPID(ctx, pid)
 	for _, c := range checks {
 		d.say(pid, c)
 	}
 	if len(markers) > 0 {
 		d.counters(pid, markers)
 	}
+}
+
+// diagnosis prints checks, and keeps what came of them.
+type diagnosis struct {
+	env    *term.Env
+	o      *doctorOptions
+	style  term.Style
+	leaked []doctor.Counter
+	failed bool  // some check did
+	err    error // of printing, the first
+}
+
+// jsonCheck is an object of doctor --json.
+type jsonCheck struct {
+	Check  string `json:"check"`
+	Status string `json:"status"`
+	Reason string `json:"reason"`
+	Hint   string `json:"hint,omitempty"`
+	PID    int    `json:"pid,omitempty"`
+	*jsonCounter
+}
+
+// jsonCounter is what the object of a counter has besides.
+type jsonCounter struct {
+	Markers []string `json:"markers"`
+	Address uint64   `json:"address"`
+	Value   uint16   `json:"value"`
+	Initial uint16   `json:"initial"`
+}
+
+// widestCheck is as wide as the longest name of a check.
+const widestCheck = len("unprivileged_bpf_disabled")
+
+func (d *diagnosis) say(pid int, c doctor.Check) { d.print(c, &jsonCheck{PID: pid}) }
+
+func (d *diagnosis) print(c doctor.Check, object *jsonCheck) {
+	d.failed = d.failed || c.Status == doctor.Fail
+	if d.err != nil {
+		return
+	}
+	if d.o.json {
+		object.Check, object.Status, object.Reason, object.Hint = c.Name, c.Status.String(), c.Reason, c.Hint
+		d.err = view.WriteJSON(d.env.Stdout, object)
+		return
+	}
+	status := term.Pad(c.Status.String(), len("fail"))
+	if c.Status != doctor.OK {
+		status = d.style.Bold(status)
+	}
+	line := status + "  " + term.Pad(c.Name, widestCheck) + "  " + term.Printable(strings.ReplaceAll(c.Reason, "\n", "; "))
+	if c.Hint != "" {
+		line += d.style.Dim("  (" + term.Printable(c.Hint) + ")")
+	}
+	_, d.err = fmt.Fprintln(d.env.Stdout, line)
+}
+
+// counters looks at the reference counters of a process. Those that are as they were in the file
+// are objects only.
+func (d *diagnosis) counters(pid int, markers []*tracer.Marker) {
+	counters, err := doctor.Counters(pid, markers)
+	if err != nil {
+		text, hint := explain.Error(err)
+		d.say(pid, doctor.Check{Name: "counters", Status: doctor.Warn, Reason: text, Hint: hint})
+		return
+	}
+	raised, leaked := 0, 0
+	for _, c := range counters {
+		if c.Value != c.Initial {
+			raised++
+		}
+		if c.Leaked {
+			leaked++
+			d.leaked = append(d.leaked, c)
+		}
+		if c.Value != c.Initial || d.o.json {
+			d.print(counterCheck(&c), &jsonCheck{PID: pid, jsonCounter: &jsonCounter{c.Markers, c.Address, c.Value, c.Initial}})
+		}
+	}
+	sum := doctor.Check{Name: "counters", Reason: fmt.Sprintf("%s in process %d: %d raised, %d left behind", term.Plural(len(counters), "counter"), pid, raised, leaked)}
+	if leaked > 0 {
+		sum.Status = doctor.Warn
+		if !d.o.repair {
+			sum.Hint = fmt.Sprintf("waymark doctor -p %d --repair lowers what was left behind", pid)
+		}
+	}
+	d.say(pid, sum)
+}
+
+func counterCheck(c *doctor.Counter) doctor.Check {
+	check := doctor.Check{Name: "counter"}
+	why := fmt.Sprintf("%s traced", term.Plural(c.Attached, "site"))
+	switch {
+	case c.Leaked:
+		check.Status, why = doctor.Warn, "left by a tracer that died"
+	case c.Value == c.Initial:
+		why = "not raised"
+	case c.Debugger != 0:
+		why = fmt.Sprintf("process %d debugs it", c.Debugger)
+	case c.Attached == 0:
+		why = "a tracer comes or goes"
+	}
+	check.Reason = fmt.Sprintf("%s at %#x is %d: %s", term.Label(strings.Join(c.Markers, ", ")), c.Address, c.Value, why)
+	return check
+}
+
+// repair gives leaked counters their values back, after the user has agreed.
+func (d *diagnosis) repair() error {
+	if len(d.leaked) == 0 || !d.o.repair {
+		return nil
+	}
+	if !d.o.yes {
+		fmt.Fprintf(d.env.Stderr, "waymark: give %s the value of the file back? [y/N] ", term.Plural(len(d.leaked), "counter"))
+		answer, _ := bufio.NewReader(d.env.Stdin).ReadString('\n')
+		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+			return term.WithHint(errors.New("nothing was repaired"), "answer y, or give --yes")
+		}
+	}
+	var failed []error
+	for i := range d.leaked {
+		c := &d.leaked[i]
+		if err := c.Repair(); err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		d.say(c.PID, doctor.Check{Name: "repaired", Reason: fmt.Sprintf("%s: %d is %d again", term.Label(strings.Join(c.Markers, ", ")), c.Value, c.Initial)})
+	}
+	return errors.Join(append(failed, d.err)...)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -82,8 +83,8 @@ func codeBlocks(page string) string {
 	return code.String()
 }
 
-func quietEnv() *Env {
-	return &Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
+func quietEnv() *term.Env {
+	return &term.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
 }
 
 func parseExample(line string) error {
@@ -98,7 +99,7 @@ func parseExample(line string) error {
 			err = cmd.ValidateArgs(cmd.Flags().Args())
 		}
 		if f := cmd.Flags().Lookup("where"); err == nil && f != nil {
-			err = tracer.CheckWhere(f.Value.String())
+			_, err = tracer.CheckWhere(f.Value.String(), nil)
 		}
 	}
 	return err

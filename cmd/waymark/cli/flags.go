@@ -1,13 +1,19 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -20,11 +26,14 @@ type watchFlags struct {
 	out      string
 	where    string
 	vars     []string
-	engine   engineFlag
+	engine   session.Engine
+	count    uint64
 }
 
-func (f *watchFlags) add(cmd *cobra.Command) {
+// add defines the flags; counted is the usage of -n.
+func (f *watchFlags) add(cmd *cobra.Command, counted string) {
 	flags := cmd.Flags()
+	flags.Uint64VarP(&f.count, "count", "n", 0, counted)
 	flags.IntSliceVarP(&f.pids, "pid", "p", nil, "the process `PID`, or several (12,34), until they end")
 	flags.BoolVar(&f.follow, "follow", false, "children too, and every program and library from its first instruction")
 	flags.DurationVarP(&f.duration, "duration", "d", 0, "end after `DURATION`, such as 10s or 2m")
@@ -32,37 +41,88 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	flags.StringVarP(&f.out, "output", "o", "", "write the results to `FILE`, - for standard output")
 	flags.StringVar(&f.where, "where", "", "only hits of which `CONDITION` holds: docs/filters.md")
 	flags.StringSliceVar(&f.vars, "vars", nil, "more variables of simple markers: `'req.Method,cmd->len'`")
-	flags.Var(&f.engine, "engine", engineUsage)
+	flags.Var(&f.engine, "engine", session.EngineUsage)
+}
+
+// atMostOne refuses more than one argument.
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return term.Usage(cmd.CommandPath()+" --help shows how", "%s takes one name at most, and %q is another", cmd.CommandPath(), args[1])
+	}
+	return nil
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return term.Usage(cmd.CommandPath()+" --help shows how", "%s takes no arguments, not %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// attacher is the options of a verb that attaches to a target.
+type attacher interface {
+	selection(*cobra.Command, []string) (*session.Selection, error)
+	check(*cobra.Command, *session.Selection) error
+	run(context.Context, *term.Env, *session.Selection) error
+}
+
+// attaching returns the function of such a verb.
+func attaching(env *term.Env, o attacher) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		sel, err := o.selection(cmd, args)
+		if err == nil {
+			err = o.check(cmd, sel)
+		}
+		if err == nil {
+			err = o.run(cmd.Context(), env, sel)
+		}
+		return err
+	}
 }
 
 // selection is what the command line names, which must be something.
-func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*selection, error) {
-	sel, err := parseSelection(cmd, f.pids, args)
+func (f *watchFlags) selection(cmd *cobra.Command, args []string) (*session.Selection, error) {
+	sel, err := session.Parse(cmd, f.pids, args)
 	if err == nil {
-		err = sel.required(cmd)
+		err = sel.Required(cmd)
 	}
 	if err == nil && f.follow {
-		err = sel.follow()
+		err = sel.Follow()
 	}
 	if err == nil {
-		sel.engine = f.engine
-		if f.engine == engineAgent && sel.target.Path != "" {
-			err = usage("give its processes: -p PID or several, or -- COMMAND", "an agent is that of a process, and %s is a FILE", sel.target.Path)
+		sel.Engine = f.engine
+		if f.engine == session.EngineAgent && sel.Subject.Path != "" {
+			err = term.Usage("give its processes: -p PID or several, or -- COMMAND", "an agent is that of a process, and %s is a FILE", sel.Subject.Path)
 		}
 	}
 	if err == nil && len(f.vars) == 0 { // which has variables that are no fields
-		sel.where = f.where
+		sel.Where = f.where
 	}
 	return sel, err
 }
 
-func (f *watchFlags) check() error {
-	if f.duration < 0 {
-		return usage("such as -d 10s", "-d %v is not a duration to wait for", f.duration)
+// check refuses values that make no sense; counted is what -n counts.
+func (f *watchFlags) check(cmd *cobra.Command, counted string) error {
+	if cmd.Flags().Changed("count") && f.count == 0 {
+		return term.Usage("without -n there is no limit", "-n 0 asks for no %s at all", counted)
 	}
-	if err := tracer.CheckWhere(f.where); err != nil {
-		text, hint := explain(err)
-		return usage(hint, "%s", text)
+	if err := checkDuration(f.duration); err != nil {
+		return err
+	}
+	return checkWhere(f.where)
+}
+
+func checkDuration(d time.Duration) error {
+	if d < 0 {
+		return term.Usage("such as -d 10s", "-d %v is not a duration to wait for", d)
+	}
+	return nil
+}
+
+func checkWhere(where string) error {
+	if _, err := tracer.CheckWhere(where, nil); err != nil {
+		text, hint := explain.Error(err)
+		return term.Usage(hint, "%s", text)
 	}
 	return nil
 }
@@ -71,6 +131,7 @@ func (f *watchFlags) check() error {
 type byteSize int
 
 func (s *byteSize) Type() string { return "SIZE" }
+
 func (s *byteSize) String() string {
 	if *s == 0 {
 		return "" // so that the help shows no default
@@ -110,19 +171,16 @@ func (f *intervalFlags) add(cmd *cobra.Command) {
 	flags.VarP(&f.print, "print", "I", "print what there was in every `MS` milliseconds; a duration such as 1s will do")
 }
 
-// minInterval is the shortest interval: reading counts takes a system call a marker.
-const minInterval = 10 * time.Millisecond
-
 func (f *intervalFlags) check(cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	if flags.Changed("print") {
 		if flags.Changed("interval") {
-			return usage("-I prints every interval, -i shows them in place", "-i and -I are two intervals")
+			return term.Usage("-I prints every interval, -i shows them in place", "-i and -I are two intervals")
 		}
 		f.interval = time.Duration(f.print)
 	}
-	if f.interval < minInterval {
-		return usage("such as -i 1s or -I 1000", "an interval of %v is shorter than %v", f.interval, minInterval)
+	if f.interval < session.MinInterval {
+		return term.Usage("such as -i 1s or -I 1000", "an interval of %v is shorter than %v", f.interval, session.MinInterval)
 	}
 	return nil
 }
@@ -131,6 +189,7 @@ func (f *intervalFlags) check(cmd *cobra.Command) error {
 type milliseconds time.Duration
 
 func (m *milliseconds) Type() string { return "MS" }
+
 func (m *milliseconds) String() string {
 	if *m == 0 {
 		return "" // so that the help shows no default
@@ -148,4 +207,106 @@ func (m *milliseconds) Set(text string) error {
 	}
 	*m = milliseconds(d)
 	return nil
+}
+
+// namedText says how many names there are, where it is not as many as there must be.
+func namedText(n int) string {
+	switch n {
+	case 0:
+		return "none is named"
+	case 1:
+		return "only one is named"
+	}
+	return fmt.Sprintf("%d are named", n)
+}
+
+// completeTime bounds how long a shell waits: a program may map many files.
+const completeTime = 2 * time.Second
+
+// complete makes the shell complete names of markers, and with --by names of their fields,
+// once the target is there; before, files.
+func complete(cmd *cobra.Command, f *watchFlags) {
+	completeMarkers(cmd, &f.pids)
+	_ = cmd.RegisterFlagCompletionFunc("by", func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		names := []string{"pid", "tid", "comm", "cpu", "goroutine"}
+		for _, m := range completionMarkers(cmd.Context(), f.pids, args) {
+			for i := range m.Fields {
+				names = append(names, m.Fields[i].Name)
+			}
+		}
+		return startingWith(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// completeMarkers makes the shell complete names of markers that are not named yet.
+func completeMarkers(cmd *cobra.Command, pids *[]int) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		markers := completionMarkers(cmd.Context(), *pids, args)
+		if markers == nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		var names []string
+		for _, m := range markers {
+			if name := m.FullName(); !slices.Contains(args, name) {
+				names = append(names, name)
+			}
+		}
+		return startingWith(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeNames makes the shell complete names.
+func completeNames(cmd *cobra.Command, names func() []string) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return startingWith(names(), prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completePIDs makes the shell complete -p by what runs, with the names of the processes.
+func completePIDs(cmd *cobra.Command) {
+	if cmd.Flags().Lookup("pid") == nil {
+		return
+	}
+	_ = cmd.RegisterFlagCompletionFunc("pid", func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		pids, _ := procfs.PIDs() // a shell that completes has nobody to tell why
+		var some []string
+		for _, pid := range pids {
+			if s := strconv.Itoa(pid); strings.HasPrefix(s, prefix) {
+				comm, _ := procfs.Comm(pid)
+				some = append(some, s+"\t"+term.Printable(comm))
+			}
+		}
+		return some, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// completionMarkers returns the markers of the target, nil when there is none yet or it
+// cannot be looked at: a shell that completes has nobody to tell why.
+func completionMarkers(ctx context.Context, pids []int, args []string) []*tracer.Marker {
+	// Not Parse: while it completes, cobra ends every command line with "--".
+	var t tracer.Target
+	switch {
+	case len(pids) > 0:
+		t = tracer.PIDs(pids...).By(tracer.EngineKernel)
+	case len(args) > 0 && !session.IsPattern(args[0]):
+		t = tracer.Path(args[0])
+	default:
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, completeTime)
+	defer cancel()
+	markers, _ := tracer.FindNames(ctx, t)
+	return markers
+}
+
+// startingWith returns the names that start with a prefix, each once and as a terminal can
+// print it.
+func startingWith(names []string, prefix string) []string {
+	var some []string
+	for _, name := range names {
+		if strings.HasPrefix(name, prefix) && term.Printable(name) == name && !slices.Contains(some, name) {
+			some = append(some, name)
+		}
+	}
+	return some
 }

@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -39,54 +43,47 @@ const latencyExample = `  waymark latency -p 1234 http:request_start http:reques
 type latencyOptions struct {
 	watchFlags
 	intervalFlags
-	by    string
-	count uint64
+	by string
 }
 
-func newLatencyCommand(env *Env) *cobra.Command {
+func newLatencyCommand(env *term.Env) *cobra.Command {
 	var o latencyOptions
 	cmd := &cobra.Command{
 		Use:     "latency [FLAGS] {-p PID | FILE} BEGIN END\n  waymark latency [FLAGS] BEGIN END -- COMMAND [ARG...]",
 		Short:   "Measure the time from one marker to another",
 		Long:    latencyLong,
 		Example: latencyExample,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if n := len(args) - 1; n == 2 && cmd.ArgsLenAtDash() < 0 && isPattern(args[0]) && !isPattern(args[n]) {
-				args = []string{args[n], args[0], args[1]} // BEGIN END FILE will do
-			}
-			sel, err := o.selection(cmd, args)
-			if err != nil {
-				return err
-			}
-			if err := o.check(cmd, sel); err != nil {
-				return err
-			}
-			sel.where = "" // it is about BEGIN alone, and chooses nothing
-			l := &latencyRun{o: &o, patterns: sel.patterns}
-			return env.watch(cmd.Context(), &o.watchFlags, sel, watching{l.attach, l.show})
-		},
+		RunE:    attaching(env, &o),
 	}
-	o.watchFlags.add(cmd)
+	o.watchFlags.add(cmd, "end when there are `COUNT` pairs, or a few more")
 	o.intervalFlags.add(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&o.by, "by", "", "join by `KEY`: goroutine, tid, a FIELD, or FIELD=FIELD of BEGIN and END")
-	flags.Uint64VarP(&o.count, "count", "n", 0, "end when there are `COUNT` pairs, or a few more")
+	cmd.Flags().StringVar(&o.by, "by", "", "join by `KEY`: goroutine, tid, a FIELD, or FIELD=FIELD of BEGIN and END")
 	complete(cmd, &o.watchFlags)
 	return cmd
 }
 
-func (o *latencyOptions) check(cmd *cobra.Command, sel *selection) error {
-	if n := len(sel.patterns); n != 2 {
-		return usage("such as waymark latency -p 1234 http:request_start http:request_end",
-			"latency is from one marker to another, and %s", namedText(n))
+func (o *latencyOptions) selection(cmd *cobra.Command, args []string) (*session.Selection, error) {
+	if n := len(args) - 1; n == 2 && cmd.ArgsLenAtDash() < 0 && session.IsPattern(args[0]) && !session.IsPattern(args[n]) {
+		args = []string{args[n], args[0], args[1]} // BEGIN END FILE will do
 	}
-	if cmd.Flags().Changed("count") && o.count == 0 {
-		return usage("without -n there is no limit", "-n 0 asks for no pair at all")
+	return o.watchFlags.selection(cmd, args)
+}
+
+func (o *latencyOptions) run(ctx context.Context, env *term.Env, sel *session.Selection) error {
+	sel.Where = "" // it is about BEGIN alone, and chooses nothing
+	l := &latencyRun{o: o, patterns: sel.Patterns}
+	return session.Run(ctx, env, sel, session.Verb{Out: o.out, JSON: o.json, Limit: o.duration, Attach: l.attach, Show: l.show})
+}
+
+func (o *latencyOptions) check(cmd *cobra.Command, sel *session.Selection) error {
+	if n := len(sel.Patterns); n != 2 {
+		return term.Usage("such as waymark latency -p 1234 http:request_start http:request_end",
+			"latency is from one marker to another, and %s", namedText(n))
 	}
 	if err := o.intervalFlags.check(cmd); err != nil {
 		return err
 	}
-	return o.watchFlags.check()
+	return o.watchFlags.check(cmd, "pair")
 }
 
 // latencyRun is what latency does in a session.
@@ -96,51 +93,86 @@ type latencyRun struct {
 	pairs    *tracer.Pairs
 }
 
-func (l *latencyRun) attach(s *session) (_ attached, err error) {
+func (l *latencyRun) attach(s *session.Session) (_ session.Attached, err error) {
 	begin, end := l.patterns[:1], l.patterns[1:]
 	by, endBy, _ := strings.Cut(l.o.by, "=")
-	o := &tracer.LatencyOptions{By: by, EndBy: endBy, Where: l.o.where}
-	if s.later != nil {
-		later := *s.later
+	o := &tracer.LatencyOptions{Attach: tracer.Attach{Where: l.o.where}, By: by, EndBy: endBy}
+	if s.Later != nil {
+		later := *s.Later
 		later.Choose = func(m *tracer.Marker) bool {
-			if matches(m, begin) && matches(m, end) {
-				s.env.warning("%s in %s would begin and end pairs at once, and does neither", label(m.FullName()), label(m.File.Path))
+			if session.Matches(m, begin) && session.Matches(m, end) {
+				s.Env.Warning("%s in %s would begin and end pairs at once, and does neither", term.Label(m.FullName()), term.Label(m.File.Path))
 				return false
 			}
-			return s.later.Choose(m)
+			return s.Later.Choose(m)
 		}
-		o.Later, o.Ends = &later, func(m *tracer.Marker) bool { return matches(m, end) }
+		o.Later, o.Ends = &later, func(m *tracer.Marker) bool { return session.Matches(m, end) }
 	}
-	begins := matching(s.markers, begin)
-	if both := matching(begins, end); len(both) > 0 {
-		return nil, withHint(fmt.Errorf("%s would begin and end pairs at once", label(both[0].FullName())), "name two markers, or give patterns that have none in common")
+	begins := session.Matching(s.Markers, begin)
+	if both := session.Matching(begins, end); len(both) > 0 {
+		return nil, term.WithHint(fmt.Errorf("%s would begin and end pairs at once", term.Label(both[0].FullName())), "name two markers, or give patterns that have none in common")
 	}
-	if l.pairs, err = tracer.Latency(s.target, begins, matching(s.markers, end), o); err != nil {
+	if l.pairs, err = tracer.Latency(s.Subject.Target(), begins, session.Matching(s.Markers, end), o); err != nil {
 		return nil, err
 	}
 	return l.pairs, nil
 }
 
-func (l *latencyRun) show(s *session, out *output, ends <-chan end) (end, error) {
+func (l *latencyRun) show(s *session.Session, out *term.Output, ends <-chan view.End) (view.End, error) {
 	if l.o.count > 0 {
-		ends = s.enough(ends, func() (bool, error) {
+		ends = s.Enough(ends, func() (bool, error) {
 			got, err := l.pairs.Read()
 			return err == nil && got.Count() >= l.o.count, err
 		})
 	}
-	view := l.view(s, out)
-	last := &latencySample{all: &tracer.Latencies{}}
-	tick := func(show func(*latencySample) error) error {
+	v := l.view(s, out)
+	last := &view.LatencySample{All: &tracer.Latencies{}}
+	return view.Show(v, l.o.interval, ends, func() (*view.LatencySample, error) {
 		all, err := l.pairs.Read()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		now := &latencySample{at: time.Now(), elapsed: s.elapsed(), all: all, recent: all.Since(&last.all.Histogram)}
-		now.interval = now.elapsed - last.elapsed
+		now := &view.LatencySample{At: time.Now(), Elapsed: s.Elapsed(), All: all, Recent: all.Since(&last.All.Histogram)}
+		now.Interval = now.Elapsed - last.Elapsed
 		last = now
-		return show(now)
+		return now, nil
+	})
+}
+
+func (l *latencyRun) view(s *session.Session, out *term.Output) view.View[*view.LatencySample] {
+	plain := view.LatencyPlain{Out: out, Title: l.title}
+	switch {
+	case l.o.json:
+		return newLatencyJSON(out, l)
+	case l.o.print != 0:
+		return &view.LatencyIntervals{Plain: plain}
+	case s.Command == nil && out.IsScreen():
+		return view.NewLatencyLive(out, plain)
 	}
-	return everyTick(l.o.interval, ends,
-		func() error { return tick(view.interval) },
-		func(why end) error { return tick(func(now *latencySample) error { return view.final(now, why) }) })
+	return &plain
+}
+
+// title says what is measured.
+func (l *latencyRun) title() string {
+	from, to := l.pairs.Markers()
+	by, endBy := l.pairs.By()
+	if len(from)+len(to) == 0 {
+		return fmt.Sprintf("%s → %s", term.Label(l.patterns[0]), term.Label(l.patterns[1]))
+	}
+	if by == "tid" && l.o.by == "" {
+		by, endBy = "thread", "thread"
+	}
+	if by != endBy {
+		by += " = " + endBy
+	}
+	return fmt.Sprintf("%s → %s, by %s", view.MarkerNames(view.MarkerPoints(from), l.patterns[0]), view.MarkerNames(view.MarkerPoints(to), l.patterns[1]), term.Label(by))
+}
+
+func newLatencyJSON(out *term.Output, l *latencyRun) *view.LatencyJSON {
+	return &view.LatencyJSON{Out: out, Object: func() view.LatencyObject {
+		from, to := l.pairs.Markers()
+		o := view.LatencyObject{From: view.Names(view.MarkerPoints(from)), To: view.Names(view.MarkerPoints(to))}
+		o.By, o.ToBy = l.pairs.By()
+		return o
+	}}
 }

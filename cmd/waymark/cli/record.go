@@ -1,10 +1,26 @@
 package cli
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
+	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
+	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
 const recordLong = `Record the hits of markers in a trace on disk.
@@ -42,46 +58,25 @@ const recordExample = `  waymark record -p 1234 -o trace 'http:*'     some marke
   babeltrace2 trace                            so does another tool`
 
 type recordOptions struct {
-	watchFlags
-	count  uint64
-	str    []string
-	max    int
-	buffer byteSize
+	traceOptions
 	flight byteSize
 	named  string
 	kernel []string
 }
 
-func newRecordCommand(env *Env) *cobra.Command {
-	o := recordOptions{max: 256, buffer: usualBuffer}
+func newRecordCommand(env *term.Env) *cobra.Command {
+	var o recordOptions
 	cmd := &cobra.Command{
 		Use:     "record [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark record [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
 		Short:   "Record the hits of markers in a trace on disk",
 		Long:    recordLong,
 		Example: recordExample,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.selection(cmd, args)
-			if err != nil {
-				return err
-			}
-			if err := o.check(cmd); err != nil {
-				return err
-			}
-			sel.kernel = &o.kernel
-			if o.flight > 0 || o.named != "" {
-				return runFlight(env, cmd, &o, sel)
-			}
-			return runRecord(cmd.Context(), env, &o, sel)
-		},
+		RunE:    attaching(env, &o),
 	}
-	o.add(cmd)
+	o.add(cmd, "record")
 	flags := cmd.Flags()
 	flags.Lookup("output").Usage = "write the trace to the directory `DIR`"
 	flags.Lookup("json").Usage = "print the summary as JSON: docs/json.md"
-	flags.Uint64VarP(&o.count, "count", "n", 0, "end after `COUNT` events")
-	flags.StringSliceVar(&o.str, "str", nil, "arguments that point to text: `arg1`, or arg1:arg2 with its length")
-	flags.IntVar(&o.max, "max-string", o.max, "record at most `N` bytes of a string, up to 4096")
-	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer between kernel and waymark, up to 1G")
 	flags.Var(&o.flight, "flight", "let the program's agent keep the newest `SIZE` of events, until it ends, and return")
 	flags.StringVar(&o.named, "session", "", "what --flight is called, or without it a recording that keeps the oldest: `NAME`")
 	flags.StringSliceVar(&o.kernel, "kernel", nil, "the kernel's tracepoints as well, of all processes: `GROUP:NAME`, such as sched:sched_switch")
@@ -90,23 +85,182 @@ func newRecordCommand(env *Env) *cobra.Command {
 }
 
 func usageNoStream() error {
-	return usage("such as -o trace", "a trace is a directory, which standard output cannot be")
+	return term.Usage("such as -o trace", "a trace is a directory, which standard output cannot be")
 }
 
-func (o *recordOptions) check(cmd *cobra.Command) error {
+func (o *recordOptions) check(cmd *cobra.Command, sel *session.Selection) error {
 	if o.out == "-" {
 		return usageNoStream()
 	}
 	for _, name := range o.kernel {
 		if !strings.Contains(name, ":") {
-			return usage("such as --kernel sched:sched_switch; ls /sys/kernel/tracing/events shows the groups", "--kernel takes GROUP:NAME, not %q", name)
+			return term.Usage("such as --kernel sched:sched_switch; ls /sys/kernel/tracing/events shows the groups", "--kernel takes GROUP:NAME, not %q", name)
 		}
 	}
 	if o.out == "" {
 		o.out = time.Now().Format("waymark-20060102-150405")
 	}
-	t := traceOptions{watchFlags: o.watchFlags, count: o.count, str: o.str, max: o.max, buffer: o.buffer}
-	err := t.check(cmd)
-	o.buffer = t.buffer
-	return err
+	sel.Kernel = &o.kernel
+	if err := o.traceOptions.check(cmd, sel); err != nil || !o.inProgram() {
+		return err
+	}
+	for _, name := range []string{"output", "duration", "count", "str", "buffer", "json", "kernel"} {
+		if cmd.Flags().Changed(name) {
+			return term.Usage("waymark snapshot and waymark recover write it to disk", "--%s is of a recording that waymark makes, and --flight and --session are made by the program", name)
+		}
+	}
+	if sel.OnlyPID() == 0 || o.follow || o.engine == session.EngineKernel {
+		return term.Usage("such as waymark record --flight 64M -p 1234", "--flight and --session are for the agent of one process")
+	}
+	return nil
+}
+
+// inProgram reports whether the agent in the program records, without waymark.
+func (o *recordOptions) inProgram() bool { return o.flight > 0 || o.named != "" }
+
+// startFlight starts a recording in a program.
+func (o *recordOptions) startFlight(env *term.Env, sel *session.Selection) error {
+	pid := sel.OnlyPID()
+	a, err := client.Dial(pid)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	s, err := a.StartSession(&client.SessionOptions{
+		Name: cmp.Or(o.named, "flight"), Patterns: sel.Patterns, Flight: o.flight > 0, Size: int64(o.flight), Where: o.where, MaxString: o.max,
+	})
+	if err != nil {
+		return err
+	}
+	env.Message("process %d records %s as %s, in %s", pid, term.Plural(s.Markers, "marker"), s.Name, view.BytesText(uint64(s.Size)))
+	env.Hint("waymark snapshot -p %d %s writes it to disk, waymark recover -p %d %s when the program is dead", pid, s.Name, pid, s.Name)
+	return nil
+}
+
+// missingDirectory returns the first directory on the way to path that is not there, "" when path is there.
+func missingDirectory(path string) (missing string) {
+	for path = filepath.Clean(path); ; path = filepath.Dir(path) {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return missing
+		}
+		missing = path
+	}
+}
+
+// removeEmpty removes path and the directories on the way to it, from missing on, as long as they are empty.
+func removeEmpty(path, missing string) {
+	if missing == "" {
+		return
+	}
+	for path = filepath.Clean(path); os.Remove(path) == nil && path != missing; {
+		path = filepath.Dir(path)
+	}
+}
+
+// recorder is one recording.
+type recorder struct {
+	*recordOptions
+	s       *session.Session
+	trace   *recording.Writer
+	view    *view.RecordView
+	tracers []*tracer.Tracer
+	missing string // the first directory on the way to the trace that was not there, "" for none
+	begun   bool
+}
+
+func (o *recordOptions) run(ctx context.Context, env *term.Env, sel *session.Selection) error {
+	if o.inProgram() {
+		return o.startFlight(env, sel)
+	}
+	r := &recorder{recordOptions: o}
+	return session.Run(ctx, env, sel, session.Verb{Limit: o.duration, Attach: r.attach, Show: r.show})
+}
+
+func (r *recorder) attach(s *session.Session) (_ session.Attached, err error) {
+	r.s, r.view = s, &view.RecordView{Env: s.Env, JSON: r.json, Dir: r.out}
+	r.missing = missingDirectory(r.out)
+	r.trace, err = recording.Create(r.out, &recording.Options{
+		Env: s.Circumstances(), Count: r.count,
+		Progress: func(sum recording.Summary) { r.view.Progress(&sum, s.Elapsed()) },
+	})
+	if err != nil {
+		removeEmpty(r.out, r.missing)
+		return nil, explain.Directory(r.out, err)
+	}
+	how := &tracer.TraceOptions{Attach: tracer.Attach{Where: r.where, Strings: r.str, BufferSize: int(r.buffer)}, MaxString: r.max}
+	if r.tracers, err = s.Sources(how, r.kernel); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close detaches. The trace of a recording that never began is removed: it would be in the way of the next attempt.
+func (r *recorder) Close() error {
+	for _, t := range r.tracers {
+		t.Close()
+	}
+	if !r.begun && r.trace.Discard() == nil {
+		removeEmpty(r.out, r.missing)
+	}
+	r.begun = true
+	return nil
+}
+
+// Ended is closed when the processes that the first engine follows have ended.
+func (r *recorder) Ended() <-chan struct{} { return r.tracers[0].Ended() }
+
+// Skipped returns the sites that no tracer has.
+func (r *recorder) Skipped() (all []*tracer.SiteError) {
+	for _, t := range r.tracers {
+		all = append(all, t.Skipped()...)
+	}
+	return all
+}
+
+func (r *recorder) show(s *session.Session, out *term.Output, ends <-chan view.End) (view.End, error) {
+	r.begun = true
+	sum, why, err := r.record(ends)
+	s.Env.Status("")
+	var problems []error
+	for _, t := range r.tracers {
+		problems = append(problems, t.Problems()...)
+	}
+	if e := r.view.Summary(out, &sum, s.Elapsed(), why, problems); err == nil {
+		err = e
+	}
+	return why, explain.Disk(err)
+}
+
+// record records until the session ends, and then all events that were collected before.
+func (r *recorder) record(ends <-chan view.End) (sum recording.Summary, why view.End, err error) {
+	var sources []source.Source
+	for _, t := range r.tracers {
+		sources = append(sources, t)
+	}
+	ctx, cancel := context.WithCancel(context.Background()) // not the command's: the session ends after its command
+	defer cancel()
+	var ended view.End
+	go func() {
+		select {
+		case ended = <-ends:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	sum, err = r.trace.Record(ctx, sources...)
+	switch {
+	case errors.Is(err, ctf.ErrStopped):
+		why = view.ByDisk
+	case sum.End == recording.EndContext:
+		why = ended
+	case sum.End == recording.EndCount:
+		why = view.ByCount
+	case sum.End == recording.EndSources:
+		<-ctx.Done() // the session ends with them
+		why = ended
+	default:
+		why = view.ByError
+	}
+	return sum, why, err
 }

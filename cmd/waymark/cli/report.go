@@ -1,16 +1,25 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/ctf"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/internal/filter"
+	"github.com/waymark-trace/waymark/tracer"
 	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
@@ -38,7 +47,7 @@ type reportOptions struct {
 	where, by, out      string
 }
 
-func newReportCommand(env *Env) *cobra.Command {
+func newReportCommand(env *term.Env) *cobra.Command {
 	var o reportOptions
 	cmd := &cobra.Command{
 		Use:     "report [FLAGS] TRACE [PATTERN...]",
@@ -49,7 +58,7 @@ func newReportCommand(env *Env) *cobra.Command {
 			if err := o.check(cmd, args); err != nil {
 				return err
 			}
-			return env.reportTrace(cmd.Context(), &o, args[0], args[1:])
+			return reportTrace(cmd.Context(), env, &o, args[0], args[1:])
 		},
 	}
 	flags := cmd.Flags()
@@ -66,77 +75,74 @@ func newReportCommand(env *Env) *cobra.Command {
 func (o *reportOptions) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
-		return usage("such as waymark report waymark-20261121-100000", "%s needs a trace", cmd.CommandPath())
+		return term.Usage("such as waymark report waymark-20261121-100000", "%s needs a trace", cmd.CommandPath())
 	case o.stat && o.latency:
-		return usage("one after the other", "--stat and --latency are two reports")
+		return term.Usage("one after the other", "--stat and --latency are two reports")
 	case o.latency && len(args) != 3:
-		return usage("such as waymark report trace --latency http:request_start http:request_end",
+		return term.Usage("such as waymark report trace --latency http:request_start http:request_end",
 			"--latency is from one marker to another, and %s", namedText(len(args)-1))
 	case o.by != "" && !o.latency:
-		return usage("--by joins two markers", "--by without --latency")
+		return term.Usage("--by joins two markers", "--by without --latency")
 	}
-	return (&watchFlags{where: o.where}).check()
+	return checkWhere(o.where)
 }
 
-// reporter prints what events come to.
+// reporter prints events, or what they come to.
 type reporter interface {
-	event(*recording.Event) error
-	// end is called after the last, with what the trace is said to have lost.
-	end(*reportTotal) error
+	Recorded(*recording.Event) error
+	Summary(*view.TraceSummary) error
 }
-
-// reportTotal is what there was.
-type reportTotal struct {
-	events, others uint64 // of which the patterns and the condition let through
-	filtered       bool
-	lost           uint64        // events
-	lostPackets    uint64        // their events are not in lost
-	first, last    time.Duration // on the clock of the trace
-	clock          source.Clock
-}
-
-func (t *reportTotal) elapsed() time.Duration { return t.last - t.first }
 
 // reportTrace reads a trace from its beginning to its end.
-func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, patterns []string) (err error) {
+func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string, patterns []string) error {
 	r, damage := recording.Open(path)
 	if r == nil && errors.Is(damage, ctf.ErrVersion2) {
 		return damage
 	}
 	if r == nil {
-		return withHint(damage, "TRACE is a directory with a file named metadata, or with such below it, as waymark record and LTTng write them")
+		return term.WithHint(damage, "TRACE is a directory with a file named metadata, or with such below it, as waymark record and LTTng write them")
 	}
 	defer r.Close()
-	damaged := damage != nil
-	if damaged {
-		e.printError(damage)
+	sum := view.TraceSummary{End: view.ByTrace, Damaged: damage != nil}
+	if sum.Damaged {
+		explain.Print(e, damage)
 	}
 	chosen, err := chooseEvents(r.Points(), patterns, o.where)
 	if err != nil {
 		return err
 	}
-	out, err := e.openOutput(o.out, false)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if e := out.Close(); err == nil {
-			err = e
+	err = e.WithOutput(o.out, func(out *term.Output) error {
+		v, err := newReporter(out, o, r, patterns)
+		if err == nil {
+			err = printRecorded(ctx, e, r, chosen, v, &sum)
 		}
-	}()
-	view, err := newReporter(out, o, r, patterns)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	total := reportTotal{filtered: o.where != "", clock: r.Clock()}
+	sum.Print(e)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case sum.Damaged:
+		return term.StatusFailure(term.StatusError)
+	}
+	return nil
+}
+
+// printRecorded prints the chosen events of a trace and their summary.
+func printRecorded(ctx context.Context, e *term.Env, r *recording.Reader, chosen *eventChoice, v reporter, sum *view.TraceSummary) error {
+	var first time.Duration
+	others := uint64(0)
 	for ctx.Err() == nil {
 		event, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			damaged = true
-			e.printError(err)
+			sum.Damaged = true
+			explain.Print(e, err)
 			continue
 		}
 		ok, selected := chosen.holds(event)
@@ -144,14 +150,14 @@ func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, pa
 			continue
 		}
 		if !ok {
-			total.others++
+			others++
 			continue
 		}
-		if total.events++; total.events == 1 {
-			total.first = event.Time
+		if sum.Events++; sum.Events == 1 {
+			first = event.Time
 		}
-		total.last = event.Time
-		if err := view.event(event); err != nil {
+		sum.Elapsed = event.Time - first
+		if err := v.Recorded(event); err != nil {
 			return err
 		}
 	}
@@ -159,51 +165,229 @@ func (e *Env) reportTrace(ctx context.Context, o *reportOptions, path string, pa
 	if err != nil {
 		return err
 	}
-	total.lost, total.lostPackets = source.Total(lost), r.LostPackets()
-	if err := view.end(&total); err != nil {
-		return err
+	sum.LostPackets = r.LostPackets()
+	if sum.Lost = source.Total(lost); chosen.filters {
+		sum.Filtered = &others
 	}
-	if err := out.flush(); err != nil {
-		return err
-	}
-	e.summarizeReport(&total)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case damaged:
-		return statusFailure(statusError)
-	}
-	return nil
+	return v.Summary(sum)
 }
 
-func (e *Env) summarizeReport(t *reportTotal) {
-	sum := traceSummary{events: t.events, lost: t.lost, elapsed: t.elapsed()}
-	others := ""
-	if t.filtered {
-		others = " and " + plural(t.others, "other")
-	}
-	lost := fmt.Sprint(sum.lost)
-	if t.lostPackets > 0 {
-		lost = plural(t.lost, "event") + " and " + plural(t.lostPackets, "packet")
-	}
-	e.message("%s%s, %s lost, in %s", plural(sum.events, "event"), others, lost, seconds(sum.elapsed))
-}
-
-// byTrace is the end of a report.
-const byTrace end = "trace"
-
-func newReporter(out *output, o *reportOptions, r *recording.Reader, patterns []string) (reporter, error) {
+func newReporter(out *term.Output, o *reportOptions, r *recording.Reader, patterns []string) (reporter, error) {
 	switch {
 	case o.latency:
 		return newReportLatency(out, o, r, patterns)
 	case o.stat:
-		return &reportStat{out: out, json: o.json, rows: map[string]*uint64{}}, nil
+		return view.NewRecordedCounts(out, o.json), nil
 	case o.json:
-		return &reportJSON{newTraceJSON(out, r.Clock())}, nil
+		return view.NewTraceJSON(out, r.Clock()), nil
 	}
 	points := r.Points()
 	if selected, err := selectPoints(points, patterns); err == nil {
 		points = selected
 	}
-	return &reportText{newTraceText(out, r.Clock(), points)}, nil
+	return view.NewTraceText(out, r.Clock(), points), nil
+}
+
+// eventChoice is which events of a trace are shown.
+type eventChoice struct {
+	selected map[*event.Point]*filter.Filter // nil without a condition
+	filters  bool                            // there is a condition
+}
+
+// selectPoints is tracer.Select for the points of a trace.
+func selectPoints(points []*event.Point, patterns []string) ([]*event.Point, error) {
+	return selectBy(points, patterns, func(p *event.Point) event.Point { return *p })
+}
+
+// chooseEvents returns the choice of points by patterns, and of their events by a condition.
+func chooseEvents(points []*event.Point, patterns []string, where string) (*eventChoice, error) {
+	c := &eventChoice{selected: map[*event.Point]*filter.Filter{}, filters: where != ""}
+	selected, err := selectPoints(points, patterns)
+	if err != nil {
+		return nil, err
+	}
+	var expr *filter.Expr
+	if where != "" {
+		if expr, err = filter.Parse(where); err != nil {
+			return nil, err
+		}
+	}
+	missing, nested := map[string]bool{}, map[string]bool{}
+	found := map[string]bool{}
+	for _, p := range selected {
+		c.selected[p] = nil
+		if expr == nil {
+			continue
+		}
+		f, err := expr.Bind(func(name string) (event.Kind, error) {
+			k, ok := kindOfName(p, name, expr.ComparesText(name))
+			nested[name] = nested[name] || ok && k == event.Invalid
+			found[name] = found[name] || ok && k != event.Invalid
+			missing[name] = true
+			return k, nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("--where: %s: %w", p.FullName(), err)
+		}
+		c.selected[p] = f
+	}
+	for name := range missing {
+		if !found[name] && nested[name] {
+			return nil, term.WithHint(fmt.Errorf("--where: %s is neither a number nor a text", name), "structs, arrays and variants are printed, and not compared")
+		}
+		if !found[name] && len(selected) > 0 {
+			return nil, term.WithHint(fmt.Errorf("--where: no marker of the trace has a field %s", name),
+				"every event has comm, pid, tid, cpu and goroutine")
+		}
+	}
+	return c, nil
+}
+
+// kindOfName returns the kind of the value with a name in the events of a point. That of an enumeration is a text
+// where a condition compares it with one.
+func kindOfName(p *event.Point, name string, text bool) (event.Kind, bool) {
+	if i := p.Lookup(name); i >= 0 {
+		if text && p.Fields[i].Type == recording.Enum {
+			return event.String, true
+		}
+		return p.Fields[i].Kind, true
+	}
+	v, _ := source.Builtin(&event.Event{}, name)
+	return v.Kind(), v.Kind() != event.Invalid
+}
+
+// holds reports whether the patterns select an event, and whether the condition holds of it.
+func (c *eventChoice) holds(e *recording.Event) (ok, selected bool) {
+	f, selected := c.selected[e.Point]
+	if !selected || f == nil {
+		return selected, selected
+	}
+	return f.Eval(func(i int) (filter.Value, bool) { return valueOfName(e, &f.Vars[i]) }), true
+}
+
+func valueOfName(e *recording.Event, variable *filter.Var) (filter.Value, bool) {
+	if i := e.Point.Lookup(variable.Name); i >= 0 {
+		v := &e.Values[i]
+		if n := e.Nested[i]; n != nil && variable.Kind == event.String {
+			return filter.Value{Text: enumLabel(n)}, true
+		}
+		return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Err() == nil && v.Kind() != event.Invalid
+	}
+	v, _ := source.Builtin(&e.Event, variable.Name)
+	return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Kind() != event.Invalid
+}
+
+// enumLabel returns the first label of an enumeration's value, as reports show it; nothing for a value without.
+func enumLabel(v *ctf.Value) []byte {
+	if t, ok := v.Type.(*ctf.Enum); ok {
+		if names := t.Names(nil, v.Bits); len(names) > 0 {
+			return []byte(names[0])
+		}
+	}
+	return nil
+}
+
+// reportLatency measures the time from one marker to another.
+type reportLatency struct {
+	out       *term.Output
+	json      bool
+	by, endBy string
+	from, to  []*event.Point
+	pairs     *source.Pairs
+	all       tracer.Latencies
+	clock     source.Clock
+	last      time.Duration // of the last event
+}
+
+func newReportLatency(out *term.Output, o *reportOptions, r *recording.Reader, patterns []string) (*reportLatency, error) {
+	v := &reportLatency{out: out, json: o.json, clock: r.Clock()}
+	points := r.Points()
+	var err error
+	if v.from, err = selectPoints(points, patterns[:1]); err != nil {
+		return nil, err
+	}
+	if v.to, err = selectPoints(points, patterns[1:]); err != nil {
+		return nil, err
+	}
+	v.by, v.endBy, _ = strings.Cut(o.by, "=")
+	if v.endBy == "" {
+		v.endBy = v.by
+	}
+	if err := v.checkKey(r); err != nil {
+		return nil, err
+	}
+	v.pairs = source.NewPairs(source.PairOptions{
+		Begins: func(p *event.Point) bool { return slices.Contains(v.from, p) },
+		Ends:   func(p *event.Point) bool { return slices.Contains(v.to, p) },
+		By:     v.by, EndBy: v.endBy,
+	})
+	return v, nil
+}
+
+// checkKey refuses to join by threads that the trace does not have: all events would be of one.
+func (v *reportLatency) checkKey(r *recording.Reader) error {
+	check := func(points []*event.Point, by string) error {
+		for _, p := range points {
+			switch {
+			case by == "" && (r.Has(p, "tid") || r.Has(p, "goroutine")):
+			case by == "" || (by == "tid" || by == "goroutine" || by == "pid" || by == "comm") && !r.Has(p, by):
+				return term.WithHint(fmt.Errorf("events of %s have no %s in this trace, which would join begin and end", p.FullName(), cmp.Or(by, "thread id")),
+					"name a field that both markers have: --by FIELD; LTTng records thread ids after lttng add-context -u -t vtid")
+			}
+		}
+		return nil
+	}
+	if err := check(v.from, v.by); err != nil {
+		return err
+	}
+	return check(v.to, v.endBy)
+}
+
+// Recorded adds an event.
+func (v *reportLatency) Recorded(e *recording.Event) error {
+	v.last = e.Time
+	if took, ended := v.pairs.Add(&e.Event); ended {
+		v.all.Add(took)
+	}
+	return nil
+}
+
+// Summary prints the histogram.
+func (v *reportLatency) Summary(sum *view.TraceSummary) error {
+	n := v.pairs.Counts()
+	v.all.Begins, v.all.Ends, v.all.Nested, v.all.Unread, v.all.Full = n.Begins, n.Ends, n.Nested, n.Unread, n.Full
+	s := &view.LatencySample{At: v.clock.Wall(v.last), Elapsed: sum.Elapsed, All: &v.all, Recent: &v.all.Histogram}
+	by, endBy := v.by, v.endBy
+	if by == "" {
+		by, endBy = "goroutine or thread", "goroutine or thread"
+	}
+	if v.json {
+		return (&view.LatencyJSON{Out: v.out, Object: func() view.LatencyObject {
+			return view.LatencyObject{From: view.Names(v.from), To: view.Names(v.to), By: by, ToBy: endBy}
+		}}).Final(s, view.ByTrace)
+	}
+	if by != endBy {
+		by += " = " + endBy
+	}
+	title := fmt.Sprintf("%s → %s, by %s", view.MarkerNames(v.from, "none"), view.MarkerNames(v.to, "none"), term.Label(by))
+	return (&view.LatencyPlain{Out: v.out, Title: func() string { return title }}).Final(s, view.ByTrace)
+}
+
+// completeReport completes the trace by files, and then the markers in it.
+func completeReport(cmd *cobra.Command) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		}
+		r, _ := recording.Open(args[0])
+		if r == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer r.Close()
+		var names []string
+		for _, m := range r.Points() {
+			names = append(names, m.FullName())
+		}
+		return startingWith(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
 }

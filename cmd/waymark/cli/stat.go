@@ -6,6 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -54,34 +57,23 @@ const statExample = `  waymark stat -p 1234                   every marker of a 
 type statOptions struct {
 	watchFlags
 	intervalFlags
-	count uint64
-	by    []string
-	top   int
-	keys  int
+	by   []string
+	top  int
+	keys int
 }
 
-func newStatCommand(env *Env) *cobra.Command {
+func newStatCommand(env *term.Env) *cobra.Command {
 	var o statOptions
 	cmd := &cobra.Command{
 		Use:     "stat [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark stat [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
 		Short:   "Count how often markers are hit",
 		Long:    statLong,
 		Example: statExample,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.selection(cmd, args)
-			if err != nil {
-				return err
-			}
-			if err := o.check(cmd); err != nil {
-				return err
-			}
-			return runStat(cmd.Context(), env, &o, sel)
-		},
+		RunE:    attaching(env, &o),
 	}
-	o.watchFlags.add(cmd)
+	o.watchFlags.add(cmd, "end when there are `COUNT` hits, or some more")
 	o.intervalFlags.add(cmd)
 	flags := cmd.Flags()
-	flags.Uint64VarP(&o.count, "count", "n", 0, "end when there are `COUNT` hits, or some more")
 	flags.StringSliceVar(&o.by, "by", nil, "break the counts down by `KEY`, or several: pid, tid, comm, cpu, goroutine, fields")
 	flags.IntVar(&o.top, "top", 0, "show the `N` rows with the most hits, and the rest as one")
 	flags.IntVar(&o.keys, "keys", 16384, "with --by, room for `N` keys; hits of others are counted as (other)")
@@ -89,51 +81,45 @@ func newStatCommand(env *Env) *cobra.Command {
 	return cmd
 }
 
-func (o *statOptions) check(cmd *cobra.Command) error {
+func (o *statOptions) check(cmd *cobra.Command, _ *session.Selection) error {
 	flags := cmd.Flags()
 	switch {
-	case flags.Changed("count") && o.count == 0:
-		return usage("without -n there is no limit", "-n 0 asks for no hit at all")
 	case flags.Changed("top") && o.top < 1:
-		return usage("such as --top 10", "--top %d is no number of rows", o.top)
+		return term.Usage("such as --top 10", "--top %d is no number of rows", o.top)
 	case o.keys < 1 || o.keys > maxKeys:
-		return usage("from 1 to 1048576", "--keys %d is no number of keys", o.keys)
+		return term.Usage("from 1 to 1048576", "--keys %d is no number of keys", o.keys)
 	case flags.Changed("keys") && len(o.by) == 0:
-		return usage("add --by", "--keys is about what --by tells apart")
+		return term.Usage("add --by", "--keys is about what --by tells apart")
 	}
 	for i, name := range o.by {
 		if slices.Contains(o.by[:i], name) {
-			return usage("each key once", "--by names %s twice", name)
+			return term.Usage("each key once", "--by names %s twice", name)
 		}
 	}
 	if err := o.intervalFlags.check(cmd); err != nil {
 		return err
 	}
-	return o.watchFlags.check()
+	return o.watchFlags.check(cmd, "hit")
 }
 
 // maxKeys is how many keys the tracer keeps.
 const maxKeys = 1 << 20
 
-// statView shows samples.
-type statView interface {
-	interval(*sample) error
-	final(*sample, end) error
-}
-
-func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) error {
+func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selection) error {
 	var counter *tracer.Counter
-	return env.watch(ctx, &o.watchFlags, sel, watching{
-		attach: func(s *session) (_ attached, err error) {
-			how := &tracer.Options{Where: o.where, Vars: o.vars, By: o.by, MaxKeys: o.keys, Later: s.later}
-			if counter, err = tracer.Count(s.target, s.markers, how); err != nil {
+	var sampler view.Sampler
+	return session.Run(ctx, env, sel, session.Verb{
+		Out: o.out, JSON: o.json, Limit: o.duration,
+		Attach: func(s *session.Session) (_ session.Attached, err error) {
+			how := &tracer.CountOptions{Attach: tracer.Attach{Where: o.where, Vars: o.vars, Later: s.Later}, By: o.by, MaxKeys: o.keys}
+			if counter, err = tracer.Count(s.Subject.Target(), s.Markers, how); err != nil {
 				return nil, err
 			}
 			return counter, nil
 		},
-		show: func(s *session, out *output, ends <-chan end) (end, error) {
+		Show: func(s *session.Session, out *term.Output, ends <-chan view.End) (view.End, error) {
 			if o.count > 0 {
-				ends = s.enough(ends, func() (bool, error) {
+				ends = s.Enough(ends, func() (bool, error) {
 					counts, err := counter.Read()
 					n := uint64(0)
 					for i := range counts {
@@ -142,21 +128,24 @@ func runStat(ctx context.Context, env *Env, o *statOptions, sel *selection) erro
 					return n >= o.count, err
 				})
 			}
-			return newSampler(s, counter).show(newStatView(o, s, sel, out), o.interval, ends)
+			return view.Show(newStatView(o, s, sel, out), o.interval, ends, func() (*view.Sample, error) {
+				counts, err := counter.Read()
+				return sampler.Sample(s.Elapsed(), counts, view.LeftOut(counter.Skipped())), err
+			})
 		},
 	})
 }
 
-func newStatView(o *statOptions, s *session, sel *selection, out *output) statView {
-	table := statTable{by: o.by, top: o.top}
-	plain := statPlain{out, styleFor(out.to), table, len(sel.patterns) == 0}
+func newStatView(o *statOptions, s *session.Session, sel *session.Selection, out *term.Output) view.View[*view.Sample] {
+	table := view.StatTable{By: o.by, Top: o.top}
+	plain := view.StatPlain{Out: out, Table: table, Brief: len(sel.Patterns) == 0}
 	switch {
 	case o.json:
-		return &statJSON{out, table}
+		return &view.StatJSON{Out: out, Table: table}
 	case o.print != 0:
-		return newStatIntervals(plain, s.markers)
-	case s.command == nil && isScreen(out.to):
-		return newStatLive(out, plain)
+		return view.NewStatIntervals(plain, s.Markers)
+	case s.Command == nil && out.IsScreen():
+		return view.NewStatLive(out, plain)
 	}
 	return &plain
 }

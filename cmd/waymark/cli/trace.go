@@ -1,9 +1,19 @@
 package cli
 
 import (
+	"context"
+	"errors"
+	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/session"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 const traceLong = `Print one line for each hit of a marker.
@@ -70,59 +80,152 @@ const traceExample = `  waymark trace -p 1234 http:request_start      one marker
 
 type traceOptions struct {
 	watchFlags
-	count  uint64
 	str    []string
 	max    int
 	buffer byteSize
 	own    bool
 }
 
-func newTraceCommand(env *Env) *cobra.Command {
-	o := traceOptions{max: 256, buffer: usualBuffer}
+func newTraceCommand(env *term.Env) *cobra.Command {
+	var o traceOptions
 	cmd := &cobra.Command{
 		Use:     "trace [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark trace [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
 		Short:   "Print one line for each hit of a marker",
 		Long:    traceLong,
 		Example: traceExample,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.selection(cmd, args)
-			if err != nil {
-				return err
-			}
-			if err := o.check(cmd); err != nil {
-				return err
-			}
-			return runTrace(cmd.Context(), env, &o, sel)
-		},
+		RunE:    attaching(env, &o),
 	}
-	o.add(cmd)
-	flags := cmd.Flags()
-	flags.Uint64VarP(&o.count, "count", "n", 0, "end after `COUNT` events")
-	flags.StringSliceVar(&o.str, "str", nil, "arguments that point to text: `arg1`, or arg1:arg2 with its length")
-	flags.IntVar(&o.max, "max-string", o.max, "print at most `N` bytes of a string, up to 4096")
-	flags.BoolVarP(&o.own, "verbose", "v", false, "of processes in containers their own number, too: [1234/7]")
-	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer between kernel and waymark, up to 1G")
+	o.add(cmd, "print")
+	cmd.Flags().BoolVarP(&o.own, "verbose", "v", false, "of processes in containers their own number, too: [1234/7]")
 	complete(cmd, &o.watchFlags)
 	return cmd
+}
+
+// add defines the flags of trace and record, which do something with a string.
+func (o *traceOptions) add(cmd *cobra.Command, do string) {
+	o.watchFlags.add(cmd, "end after `COUNT` events")
+	o.max, o.buffer = 256, session.UsualBuffer
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.str, "str", nil, "arguments that point to text: `arg1`, or arg1:arg2 with its length")
+	flags.IntVar(&o.max, "max-string", o.max, do+" at most `N` bytes of a string, up to 4096")
+	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer between kernel and waymark, up to 1G")
 }
 
 // maxString is how much of a string an event can carry.
 const maxString = 4096
 
-func (o *traceOptions) check(cmd *cobra.Command) error {
+func (o *traceOptions) check(cmd *cobra.Command, _ *session.Selection) error {
 	if !cmd.Flags().Changed("buffer") {
-		o.buffer = 0 // or less: noteBuffer
+		o.buffer = 0 // or less: NoteBuffer
 	}
 	if o.max < 1 || o.max > maxString {
-		return usage("from 1 to 4096", "--max-string %d is no number of bytes that an event can carry", o.max)
+		return term.Usage("from 1 to 4096", "--max-string %d is no number of bytes that an event can carry", o.max)
 	}
 	for _, arg := range o.str {
 		if _, err := strconv.Atoi(arg); err == nil {
-			return usage("--max-string "+arg+" limits the length of strings", "--str %s is no argument", arg)
+			return term.Usage("--max-string "+arg+" limits the length of strings", "--str %s is no argument", arg)
 		}
 	}
-	if cmd.Flags().Changed("count") && o.count == 0 {
-		return usage("without -n there is no limit", "-n 0 asks for no event at all")
+	return o.watchFlags.check(cmd, "event")
+}
+
+func (o *traceOptions) run(ctx context.Context, env *term.Env, sel *session.Selection) error {
+	var events *tracer.Tracer
+	return session.Run(ctx, env, sel, session.Verb{
+		Out: o.out, JSON: o.json, Limit: o.duration,
+		Attach: func(s *session.Session) (_ session.Attached, err error) {
+			if events, err = tracer.Trace(s.Subject.Target(), s.Markers, &tracer.TraceOptions{
+				Attach:    tracer.Attach{Where: o.where, Vars: o.vars, Strings: o.str, BufferSize: int(o.buffer), Later: s.Later},
+				MaxString: o.max, OwnPIDs: o.own || o.json,
+			}); err != nil {
+				return nil, err
+			}
+			s.NoteBuffer(events, int(o.buffer))
+			return events, nil
+		},
+		Show: func(s *session.Session, out *term.Output, ends <-chan view.End) (view.End, error) {
+			var v view.TraceView = view.NewTraceText(out, events.Clock(), view.MarkerPoints(s.Markers))
+			if o.json {
+				v = view.NewTraceJSON(out, events.Clock())
+			}
+			sum, err := follow(s, events, v, o.count, ends)
+			if n, e := events.Filtered(); o.where != "" && e == nil {
+				sum.Filtered = &n
+			} else if o.where != "" && err == nil {
+				err = e
+			}
+			if err == nil {
+				err = v.Summary(sum)
+			}
+			if err == nil {
+				err = out.Flush() // events before their summary
+			}
+			if !term.IsBrokenPipe(err) {
+				summarize(env, sum)
+			}
+			return sum.End, err
+		},
+	})
+}
+
+// follow prints events until limit of them are (0 for no limit) or the session ends, and says how
+// it went, after an error too.
+func follow(s *session.Session, events *tracer.Tracer, v view.TraceView, limit uint64, ends <-chan view.End) (*view.TraceSummary, error) {
+	sum := &view.TraceSummary{}
+	err := printEvents(events, v, limit, ends, sum)
+	sum.Elapsed = s.Elapsed()
+	if e := events.Stop(); err == nil {
+		err = e
 	}
-	return o.watchFlags.check()
+	sum.Problems = events.Problems()
+	losses, e := events.Losses()
+	if sum.Lost, sum.Unread = source.Total(losses), e != nil; err == nil {
+		err = e
+	}
+	return sum, err
+}
+
+// printEvents is follow without its end. What was collected before the end is printed too.
+func printEvents(events *tracer.Tracer, v view.TraceView, limit uint64, ends <-chan view.End, sum *view.TraceSummary) error {
+	type stop struct {
+		why view.End
+		err error
+	}
+	stopped, over := make(chan stop, 1), make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case why := <-ends:
+			stopped <- stop{why, events.Stop()}
+		case <-over:
+		}
+	}()
+	var e event.Event
+	for limit == 0 || sum.Events < limit {
+		err := events.Read(context.Background(), &e)
+		if errors.Is(err, io.EOF) {
+			st := <-stopped
+			sum.End = st.why
+			return st.err
+		}
+		if err == nil {
+			err = v.Event(&e)
+		}
+		if err != nil {
+			sum.End = view.ByOutput
+			return err
+		}
+		sum.Events++
+	}
+	sum.End = view.ByCount
+	return nil
+}
+
+// summarize says how it went.
+func summarize(e *term.Env, sum *view.TraceSummary) {
+	sum.Print(e)
+	view.WarnLost(e, sum.Problems)
+	if sum.Lost > 0 && len(sum.Problems) == 0 {
+		e.Hint("a larger --buffer, fewer markers or a shorter --max-string lose fewer")
+	}
 }

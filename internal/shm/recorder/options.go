@@ -17,6 +17,8 @@ type Options struct {
 	// Dir is where the file Name.ring is made; it exists, and is safe. "" has the rings in memory
 	// of the process: File returns them.
 	Dir, Name string
+	// Sealed, without Dir, has the rings in memory that other processes can map: ring.Options.Sealed.
+	Sealed bool
 	// Patterns choose markers, as in package tracer; none chooses all. Markers that appear later count.
 	Patterns []string
 	Mode     ring.Mode

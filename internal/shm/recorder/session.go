@@ -67,7 +67,7 @@ func start(o Options) (*Session, error) {
 	kind := clock.Best()
 	info := describeProcess(o.Name)
 	info.Mode, info.Clock, info.Goroutines = o.Mode, kind, point.NumberOffset() != 0
-	file, err := ring.Create(path, ring.Options{Info: info, Size: o.Size, SubBuffers: o.SubBuffers})
+	file, err := ring.Create(path, ring.Options{Info: info, Size: o.Size, SubBuffers: o.SubBuffers, Sealed: o.Sealed})
 	if err != nil {
 		return nil, err
 	}

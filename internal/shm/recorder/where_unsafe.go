@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"unsafe"
 
@@ -82,7 +81,7 @@ func (s *Session) couldBind(m *point.Recordable) error {
 // lookup resolves a name of a condition: a field, argN, or what every event has in the process.
 func lookup(m *point.Recordable, e *ring.Event, from []uintptr, name string) (variable, error) {
 	i := slices.IndexFunc(e.Fields, func(f event.Field) bool { return f.Name == name })
-	if n, err := strconv.Atoi(strings.TrimPrefix(name, "arg")); i < 0 && err == nil && strings.HasPrefix(name, "arg") && n >= 1 && n <= len(e.Fields) {
+	if n := event.ArgNumber(name); i < 0 && 0 < n && n <= len(e.Fields) {
 		i = n - 1
 	}
 	switch {

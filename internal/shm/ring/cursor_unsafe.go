@@ -23,15 +23,15 @@ type cursor struct {
 
 	least uint64 // the least number of bytes to copy next
 
-	heads   []Head  // of the records decoded last
-	space   []Head  // the buffer of heads
-	bytes   []byte  // that contain these records
-	start   uint64  // the position of bytes
-	first   uint64  // the number of heads[0]
-	next    int     // the index of the next head to return
-	decoded uint64  // the position of batch
-	context context // of the record at decoded
-	count   uint64  // the number of the record at decoded
+	heads   []Head // of the records decoded last
+	space   []Head // the buffer of heads
+	bytes   []byte // that contain these records
+	start   uint64 // the position of bytes
+	first   uint64 // the number of heads[0]
+	next    int    // the index of the next head to return
+	decoded uint64 // the position of batch
+	context shared // of the record at decoded
+	count   uint64 // the number of the record at decoded
 	run     Run
 
 	events uint64 // returned records and overwritten ones before them
@@ -63,8 +63,8 @@ func (c *cursor) floor(g *geometry) uint64 {
 // no new records.
 const attempts = 8
 
-// chunk is the number of bytes copied at a time from a ring in Discard mode. The copy stays in a
-// processor's first-level cache until it is decoded.
+// chunk is the number of bytes copied at a time from a ring. The copy stays in a processor's
+// first-level cache until it is decoded, and a file cannot make its reader allocate a sub-buffer of any size.
 const chunk = 32 << 10
 
 // fill copies the next complete records of one sub-buffer, at least least bytes if there are as
@@ -109,8 +109,11 @@ func (c *cursor) fill(r *Reader, least uint64, asItIs bool) (bool, error) {
 			c.batch = c.data[at : at+size]
 			return true, nil
 		}
-		if g.mode == Discard {
+		if !asItIs {
 			size = min(size, max(least, chunk))
+		}
+		if r.copied += size; r.copied > r.most {
+			return false, r.errorf(c.at(), "%w", &LimitError{r.stored, r.most})
 		}
 		c.batch = nil
 		c.room = append(c.room[:0], c.data[at:at+size]...)
@@ -145,7 +148,7 @@ func (c *cursor) enter(r *Reader, start uint64) error {
 		return r.errorf(c.at(), "malformed sub-buffer: %d events precede event %d", h.events, c.count)
 	}
 	c.missed += h.events - c.count
-	c.count, c.context = h.events, h.context
+	c.count, c.context = h.events, h.shared
 	c.events = c.count
 	c.advance(subHeaderSize)
 	c.position = c.decoded

@@ -3,6 +3,7 @@ package ring
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -10,22 +11,28 @@ import (
 	"github.com/waymark-trace/waymark/internal/clock"
 )
 
-// File is a file of rings as the program that records has it.
+// File is a file of rings as the program that records has it. Other processes may write to its
+// memory, so the program never acts on a value that it loads from there: it keeps private copies
+// of the positions and counts that it publishes.
 type File struct {
 	path    string
 	memory  []byte
 	release func() error
+	sealed  *os.File // nil unless Options.Sealed
 	g       geometry
 	info    Info
 	header  *header
 	writers []Writer
 
-	mu     sync.Mutex // of the table and the clock pairs
-	events int
+	mu      sync.Mutex // of the table and the clock pairs
+	events  int
+	entries uint64 // bytes of the table that are written
+	pairs   uint64 // clock pairs that were written
 }
 
 // Create makes the file, which must not exist, and maps it. All of its space is reserved. Without a
 // path the rings are in memory of the process, and only Reader of the File reads them; that works on every platform.
+// With Options.Sealed they are in memory that other processes can map, too.
 //
 // The directory is the caller's to have made safe.
 func Create(path string, o Options) (*File, error) {
@@ -56,11 +63,16 @@ func create(path string, o Options) (*File, error) {
 		return nil, fmt.Errorf("%d bytes do not fit this platform's memory", g.size())
 	}
 	f := &File{path: path, g: g, info: o.Info}
-	if path == "" {
+	if o.Sealed {
+		f.memory, f.sealed, f.release, err = createSealed(int64(g.size()))
+	} else if path == "" {
 		words := make([]uint64, g.size()/8)
 		f.memory = unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), g.size())
 		f.release = func() error { return nil }
-	} else if f.memory, f.release, err = createMapped(path, int64(g.size())); err != nil {
+	} else {
+		f.memory, f.release, err = createMapped(path, int64(g.size()))
+	}
+	if err != nil {
 		return nil, err
 	}
 	f.header = (*header)(f.at(0))
@@ -89,6 +101,12 @@ func (f *File) at(offset uint64) unsafe.Pointer { return unsafe.Pointer(&f.memor
 // Path returns the file's name, "" of rings in memory.
 func (f *File) Path() string { return f.path }
 
+// OpenSealed opens sealed rings for another process, with flags as of os.OpenFile. The descriptor
+// is the caller's.
+func (f *File) OpenSealed(flags int) (*os.File, error) {
+	return os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.sealed.Fd()), flags, 0)
+}
+
 // Info returns what the file says of the program.
 func (f *File) Info() Info { return f.info }
 
@@ -105,8 +123,7 @@ func (f *File) Counters() int { return int(min(f.g.ringSize()/8, maxEvents)) }
 func (f *File) Counts(fn func(events, full, filtered, truncated uint64)) {
 	for i := range f.writers {
 		w := &f.writers[i]
-		c := w.control
-		fn(atomic.LoadUint64(&w.events), atomic.LoadUint64(&c.full), atomic.LoadUint64(&c.filtered), atomic.LoadUint64(&c.truncated))
+		fn(atomic.LoadUint64(&w.events), atomic.LoadUint64(&w.full), atomic.LoadUint64(&w.filtered), atomic.LoadUint64(&w.truncated))
 	}
 }
 
@@ -126,14 +143,15 @@ func (f *File) Define(e *Event) (int, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	at, size := f.header.entries, up(8+uint64(len(text)), 8)
+	at, size := f.entries, up(8+uint64(len(text)), 8)
 	if f.events >= maxEvents || len(text) > maxDescription || size > f.g.table-at {
 		return 0, errTable
 	}
 	entry := f.memory[f.g.tableAt()+at:]
 	*(*uint64)(unsafe.Pointer(&entry[0])) = uint64(len(text))
 	copy(entry[8:], text)
-	atomic.StoreUint64(&f.header.entries, at+size)
+	f.entries = at + size
+	atomic.StoreUint64(&f.header.entries, f.entries)
 	f.events++
 	return f.events - 1, nil
 }
@@ -147,7 +165,7 @@ func (f *File) Sync() {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := f.header.pairs
+	n := f.pairs
 	s := &f.header.pair[slotOf(n)]
 	atomic.StoreUint64(&s.number, 0)
 	fence()
@@ -155,7 +173,8 @@ func (f *File) Sync() {
 	atomic.StoreInt64(&s.monotonic, p.Monotonic)
 	atomic.StoreInt64(&s.wall, p.Wall)
 	atomic.StoreUint64(&s.number, n+1)
-	atomic.StoreUint64(&f.header.pairs, n+1)
+	f.pairs = n + 1
+	atomic.StoreUint64(&f.header.pairs, f.pairs)
 }
 
 // slotOf returns where pair n is: the first stays, for events from before the others.

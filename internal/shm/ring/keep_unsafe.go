@@ -6,10 +6,10 @@ import "sync/atomic"
 // what is there, and not what comes. At full rate a writer goes round a small ring in some milliseconds; copying
 // keeps ahead of it, which taking records apart does not. It is to come before the first Next. Of a ring that writers
 // overtake again and again nothing is copied, and it is read as without Keep; so are rings of more than mostKept bytes, which
-// nobody goes round so soon.
+// no writer goes round so soon, or of more than half of the budget of a file with holes.
 func (r *Reader) Keep() error {
 	size := r.g.ringSize()
-	if r.g.mode != Overwrite || size*r.g.rings > mostKept {
+	if r.g.mode != Overwrite || size*r.g.rings > min(mostKept, r.most/2) {
 		return nil
 	}
 	room := make([]byte, size*r.g.rings)

@@ -5,6 +5,7 @@ package ring
 import (
 	"fmt"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,16 +18,27 @@ func createMapped(path string, size int64) (memory []byte, release func() error,
 	}
 	defer f.Close()
 	if err = reserve(f, size); err == nil {
-		memory, err = unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|populate)
-		if err != nil {
-			err = fmt.Errorf("mapping %s: %w", path, err)
-		}
+		memory, err = mapShared(f, size)
 	}
 	if err != nil {
 		os.Remove(path)
 		return nil, nil, err
 	}
 	return memory, func() error { return unix.Munmap(memory) }, nil
+}
+
+// mapShared maps a file that is reserved.
+func mapShared(f *os.File, size int64) ([]byte, error) {
+	memory, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|populate)
+	if err != nil {
+		return nil, fmt.Errorf("mapping %s: %w", f.Name(), err)
+	}
+	return memory, nil
+}
+
+// stored returns how many bytes of a file are not holes.
+func stored(info os.FileInfo) uint64 {
+	return 512 * uint64(info.Sys().(*syscall.Stat_t).Blocks)
 }
 
 // fill writes zeros.

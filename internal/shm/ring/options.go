@@ -44,6 +44,9 @@ type Options struct {
 	Size uint64
 	// SubBuffers is how many parts a ring has, a power of two; 0 for as many as suit its size.
 	SubBuffers int
+	// Sealed puts the rings into memory without a name that other processes may map for writing and
+	// cannot cut short. It exists as long as a process has it. Linux only; the path must be "".
+	Sealed bool
 	// Table is the bytes for descriptions of events, 0 for DefaultTable.
 	Table uint64
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"sync/atomic"
 	"unsafe"
@@ -32,6 +33,27 @@ type Reader struct {
 	firstPair int64  // that this reader took, and when it takes the next
 	nextPair  int64
 	cursors   []cursor
+
+	stored uint64 // bytes of the file outside holes
+	most   uint64 // bytes that may be copied out of the file
+	copied uint64
+}
+
+// LimitError reports that reading a ring file with holes takes more than its budget, which keeps a small
+// file from taking much time and memory by declaring large rings.
+type LimitError struct {
+	Stored uint64 // bytes that the file stores
+	Max    uint64 // bytes that may be read: sparseBase, and sparseTimes as many as it stores
+}
+
+const (
+	sparseBase  = 64 << 20
+	sparseTimes = 16
+)
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("more than %d bytes to read: the limit for a file with holes is %d MiB and %d times the %d bytes that it stores",
+		e.Max, sparseBase>>20, sparseTimes, e.Stored)
 }
 
 // Open maps a file of rings; f may be closed then. Opened for writing, too, it can be given back space
@@ -64,6 +86,9 @@ func open(f *os.File) (*Reader, error) {
 	if uint64(stat.Size()) < size || size > 1<<(8*wordSize-2) {
 		return nil, fmt.Errorf("it has %d bytes, its header says %d", stat.Size(), size)
 	}
+	if r.stored, r.most = stored(stat), math.MaxUint64; r.stored < size {
+		r.most = sparseBase + sparseTimes*r.stored
+	}
 	r.memory, r.words, r.release, err = mapForReading(f, size, r.g.consumedAt(0), r.g.dataAt(0))
 	if err != nil {
 		return nil, err
@@ -73,11 +98,8 @@ func open(f *os.File) (*Reader, error) {
 
 // Reader returns a reader of rings in the process's own memory, or of the file.
 func (f *File) Reader() (*Reader, error) {
-	r := &Reader{name: f.path, memory: f.memory, release: func() error { return nil }}
+	r := &Reader{name: f.path, memory: f.memory, g: f.g, info: f.info, most: math.MaxUint64, release: func() error { return nil }}
 	r.words = f.memory[f.g.consumedAt(0):f.g.dataAt(0)]
-	if err := r.understand(f.memory[:infoAt+infoMax]); err != nil {
-		return nil, err
-	}
 	return r, r.begin()
 }
 
@@ -161,7 +183,7 @@ func (r *Reader) readTable() error {
 	}
 	for r.described < entries {
 		at := r.g.tableAt() + r.described
-		size := *(*uint64)(r.at(at))
+		size := atomic.LoadUint64((*uint64)(r.at(at))) // once: the program may change it
 		if size > maxDescription || up(8+size, 8) > entries-r.described || len(r.events) >= maxEvents {
 			return r.errorf(at, "description of event %d has %d bytes, %d are left", len(r.events), size, entries-r.described)
 		}

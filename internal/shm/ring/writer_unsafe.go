@@ -15,12 +15,15 @@ type Writer struct {
 }
 
 type writer struct {
-	events uint64 // read by others: first, so that it is aligned on every platform
-	at     uint64 // the end of what is published
-	limit  uint64 // the end of the sub-buffer that at lies in
-	mask   uint64
+	// What others read comes first, so that it is aligned on every platform. The ring has copies of the
+	// counts of losses, for its readers.
+	events, full, filtered, truncated uint64
 
-	context  context // of the next record
+	at    uint64 // the end of what is published
+	limit uint64 // the end of the sub-buffer that at lies in
+	mask  uint64
+
+	context  shared // of the next record
 	data     unsafe.Pointer
 	control  *control
 	consumed *uint64
@@ -71,13 +74,13 @@ func (w *Writer) Commit(size uint64) {
 //go:noinline
 //go:norace
 func (w *Writer) Begin(size, ticks, goroutine uint64) bool {
-	c := context{ticks, goroutine}
+	c := shared{ticks, goroutine}
 	if w.at+contextSize+size > w.limit {
 		return w.turn(size, c)
 	}
 	room := w.Room()
 	*(*uint64)(room) = recordWord(newContext, contextSize)
-	*(*context)(unsafe.Add(room, 8)) = c
+	*(*shared)(unsafe.Add(room, 8)) = c
 	w.context = c
 	w.at += contextSize // published together with the record
 	return true
@@ -86,7 +89,7 @@ func (w *Writer) Begin(size, ticks, goroutine uint64) bool {
 // turn begins the next sub-buffer, in a context.
 //
 //go:norace
-func (w *Writer) turn(size uint64, c context) bool {
+func (w *Writer) turn(size uint64, c shared) bool {
 	next := w.limit // 0 at first
 	if size > w.sub-subHeaderSize {
 		w.lose()
@@ -106,21 +109,30 @@ func (w *Writer) turn(size uint64, c context) bool {
 		*(*uint64)(w.Room()) = recordWord(padding, 8)
 	}
 	h := (*subHeader)(unsafe.Add(w.data, uintptr(next&w.mask)))
-	h.position, h.events, h.full, h.context = next, w.events, w.control.full, c
+	h.position, h.events, h.full, h.shared = next, w.events, w.full, c
 	w.at, w.limit, w.context = next+subHeaderSize, next+w.sub, c
 	return true // published together with the record
 }
 
 //go:norace
-func (w *Writer) lose() { publish(&w.control.full, w.control.full+1) }
+func (w *Writer) lose() { add(&w.full, &w.control.full) }
+
+// add adds one to a count that only this writer changes, and to its copy in the ring.
+//
+//go:norace
+func add(count, copied *uint64) {
+	n := *count + 1
+	publish(count, n)
+	publish(copied, n)
+}
 
 // Filtered counts an event that a filter kept out, and Truncated an argument that was cut.
 //
 //go:norace
-func (w *Writer) Filtered() { publish(&w.control.filtered, w.control.filtered+1) }
+func (w *Writer) Filtered() { add(&w.filtered, &w.control.filtered) }
 
 //go:norace
-func (w *Writer) Truncated() { publish(&w.control.truncated, w.control.truncated+1) }
+func (w *Writer) Truncated() { add(&w.truncated, &w.control.truncated) }
 
 // Count counts an event, in a ring that does nothing else. The event's number is less than File.Counters.
 //

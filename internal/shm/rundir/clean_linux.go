@@ -4,12 +4,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-type unixStat = syscall.Stat_t
 
 // MaxDead is how many bytes of rings dead processes may leave: the directory is usually memory.
 const MaxDead = 256 << 20

@@ -15,7 +15,11 @@ import (
 type Dir struct {
 	f    *os.File
 	path string // as people know it
+	uid  int
 }
+
+// UID returns the user that the directory belongs to.
+func (d *Dir) UID() int { return d.uid }
 
 // candidates are where the directory of a user may be, the best first. xdg is that user's
 // $XDG_RUNTIME_DIR, and temp the directory for temporary files, "" when they are not known.
@@ -38,22 +42,35 @@ func candidates(uid int, xdg, temp string) []string {
 func Create() (*Dir, error) {
 	var errs []error
 	uid := os.Geteuid()
-	for _, path := range candidates(uid, os.Getenv("XDG_RUNTIME_DIR"), os.TempDir()) {
-		err := os.Mkdir(path, 0o700)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // what it would lie in is not there
-		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			errs = append(errs, fmt.Errorf("making the run-time directory: %w", err))
-			continue
-		}
-		d, err := open(path, path, uid)
+	xdg := os.Getenv("XDG_RUNTIME_DIR")
+	for _, path := range candidates(uid, xdg, os.TempDir()) {
+		d, err := create(path, uid, path == filepath.Join(xdg, "waymark"))
 		if err == nil {
 			return d, nil
 		}
-		errs = append(errs, err)
+		if !errors.Is(err, fs.ErrNotExist) { // what it would lie in is there
+			errs = append(errs, err)
+		}
 	}
 	return nil, errors.Join(errs...)
+}
+
+// create opens a directory and makes it where there is none. With checked it must lie in a directory of this
+// user alone, as the XDG specification has it: variables survive sudo -E and su, and name another user's directory then.
+func create(path string, uid int, checked bool) (*Dir, error) {
+	by := path
+	if checked {
+		parent, err := open(filepath.Dir(path), filepath.Dir(path), uid)
+		if err != nil {
+			return nil, fmt.Errorf("XDG_RUNTIME_DIR: %w", err)
+		}
+		defer parent.Close()
+		by = parent.Inside(filepath.Base(path))
+	}
+	if err := os.Mkdir(by, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("making the run-time directory: %w", err)
+	}
+	return open(by, path, uid)
 }
 
 // open opens a directory by a path that may lead through /proc, and checks that it is this
@@ -66,7 +83,7 @@ func open(by, path string, uid int) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run-time directory %s: %w", path, err)
 	}
-	d := &Dir{os.NewFile(uintptr(fd), path), path}
+	d := &Dir{os.NewFile(uintptr(fd), path), path, uid}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		d.Close()

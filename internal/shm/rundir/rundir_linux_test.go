@@ -44,13 +44,46 @@ func TestSelf(t *testing.T) {
 // dir returns a directory of this test's own.
 func dir(t *testing.T) *Dir {
 	t.Helper()
-	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	xdg := t.TempDir()
+	if err := os.Chmod(xdg, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", xdg)
 	d, err := Create()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
 	return d
+}
+
+// A run-time directory that other users own or may enter is not used, and nothing is made in it.
+func TestForeign(t *testing.T) {
+	foreign, open, link := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Chmod(foreign, 0o700), os.Chmod(open, 0o755), os.Symlink(open, link)); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		if err := os.Chown(foreign, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		foreign = "/etc"
+	}
+	for _, xdg := range []string{foreign, open, link, "/etc"} {
+		t.Setenv("XDG_RUNTIME_DIR", xdg)
+		d, err := Create()
+		if err == nil { // in the next place
+			defer d.Close()
+			if filepath.Dir(d.Path()) == xdg {
+				t.Errorf("%s is used", d.Path())
+			}
+		}
+		if _, err := os.Lstat(filepath.Join(xdg, "waymark")); err == nil {
+			t.Errorf("a directory was made in %s", xdg)
+			os.Remove(filepath.Join(xdg, "waymark"))
+		}
+	}
 }
 
 // ring makes a file that looks like a ring, of some bytes and age.

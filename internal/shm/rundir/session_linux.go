@@ -63,12 +63,7 @@ func (d *Dir) Own(p Process) (*Dir, error) {
 
 // Rings opens the directory of a process's rings; dead says that nobody records there any more.
 func (d *Dir) Rings(p Process) (rings *Dir, dead bool, err error) {
-	info, err := d.f.Stat()
-	if err != nil {
-		return nil, false, err
-	}
-	uid := int(info.Sys().(*unixStat).Uid)
-	if rings, err = open(d.Inside(p.String()), d.path+"/"+p.String(), uid); err != nil {
+	if rings, err = open(d.Inside(p.String()), d.path+"/"+p.String(), d.uid); err != nil {
 		return nil, false, err
 	}
 	fd := int(rings.f.Fd())

@@ -58,11 +58,31 @@ func Dial(path string, want Peer) (*Conn, error) {
 type Client struct {
 	mu   sync.Mutex
 	conn *Conn
+	time time.Duration // for all answers to a request
 }
+
+// Limits of the answers to one request. To find points and prepare rings takes milliseconds, but the program
+// may be busy, or stopped for a moment.
+const (
+	answerTime  = 10 * time.Second
+	answerBytes = 64 << 20
+)
+
+// LimitError reports that an agent exceeds a limit of the answers to one request: their number, their
+// bytes in memory, or their time.
+type LimitError struct {
+	Do    string // of the request
+	Limit string
+	err   error
+}
+
+func (e *LimitError) Error() string { return fmt.Sprintf("answers to %s: more than %s", e.Do, e.Limit) }
+
+func (e *LimitError) Unwrap() error { return e.err }
 
 // NewClient greets the agent at the other end.
 func NewClient(c *Conn) (*Client, *Process, error) {
-	client := &Client{conn: c}
+	client := &Client{conn: c, time: answerTime}
 	a, err := client.Ask(&Request{Do: Hello, Version: Version})
 	var refused *Error
 	if errors.As(err, &refused) && refused.Code == BadVersion {
@@ -107,24 +127,32 @@ func (c *Client) AskFile(r *Request) (*Answer, *os.File, error) {
 	return a, f, nil
 }
 
-// Each sends a request and calls fn for each of its answers, at most MaxPoints.
+// Each sends a request and calls fn for each of its answers. The error is a *LimitError if there are more
+// than MaxPoints, or they take too many bytes or too long.
 func (c *Client) Each(r *Request, fn func(*Answer) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.conn.send(r, -1); err != nil {
 		return c.explain(r, err)
 	}
+	until, bytes := time.Now().Add(c.time), 0
 	for n := 0; ; n++ {
 		if n > MaxPoints {
-			return fmt.Errorf("answers to %s: more than %d", r.Do, MaxPoints)
+			return &LimitError{Do: r.Do, Limit: fmt.Sprint(MaxPoints)}
 		}
-		line, err := c.conn.receive(answerTime)
+		line, err := c.conn.receive(until)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = &LimitError{r.Do, c.time.String(), err}
+		}
 		if err != nil {
 			return c.explain(r, err)
 		}
 		a, err := ParseAnswer(line)
 		if err != nil {
 			return c.explain(r, err)
+		}
+		if bytes += a.cost(len(line)); bytes > answerBytes {
+			return &LimitError{Do: r.Do, Limit: fmt.Sprintf("%d MiB in memory", answerBytes>>20)}
 		}
 		if a.Error != nil {
 			return a.Error
@@ -138,9 +166,14 @@ func (c *Client) Each(r *Request, fn func(*Answer) error) error {
 	}
 }
 
-// answerTime is how long an agent may take: to find points and prepare rings takes milliseconds, but
-// the program may be busy, or stopped for a moment.
-const answerTime = 10 * time.Second
+// cost returns about how many bytes of memory an answer takes that came in so many.
+func (a *Answer) cost(line int) int {
+	if p := a.Point; p != nil {
+		const field, probe = 256, 32 // two bytes of JSON make one
+		return line + field*len(p.Fields) + probe*len(p.Probes)
+	}
+	return line
+}
 
 // ErrEnded says that the agent's end of the connection is closed: its process ended, or it was stopped.
 var ErrEnded = errors.New("the agent has closed the connection")
@@ -154,4 +187,4 @@ func (c *Client) explain(r *Request, err error) error {
 
 // Ended waits until the agent closes its end. It must be the last that is called but Close: an agent
 // never speaks first.
-func (c *Client) Ended() { _, _ = c.conn.receive(0) }
+func (c *Client) Ended() { _, _ = c.conn.receive(time.Time{}) }

@@ -23,8 +23,19 @@ type Conn struct {
 	lines lines
 	take  bool // descriptors that come are taken: by clients
 	fds   []int
+	end   time.Time // of every wait; zero for none
+}
 
-	sending time.Duration
+// Deadline sets the time at which every wait for the other end fails. It is to be called before the
+// connection is used.
+func (c *Conn) Deadline(end time.Time) { c.end = end }
+
+// earlier returns the earlier of a time and the connection's deadline; a zero time is never.
+func (c *Conn) earlier(t time.Time) time.Time {
+	if t.IsZero() || !c.end.IsZero() && c.end.Before(t) {
+		return c.end
+	}
+	return t
 }
 
 // newConn makes a connection of a socket, which it owns from then on.
@@ -71,7 +82,7 @@ func (c *Conn) send(message any, descriptor int) error {
 	if err != nil {
 		return err
 	}
-	if err := c.f.SetWriteDeadline(time.Now().Add(Patience)); err != nil {
+	if err := c.f.SetWriteDeadline(c.earlier(time.Now().Add(Patience))); err != nil {
 		return err
 	}
 	var rights []byte
@@ -81,13 +92,11 @@ func (c *Conn) send(message any, descriptor int) error {
 	for len(b) > 0 {
 		var n int
 		var sent error
-		began := time.Now()
 		err := c.raw.Write(func(fd uintptr) bool {
 			// Without a signal for this process when the other end is closed.
 			n, sent = unix.SendmsgN(int(fd), b, rights, nil, unix.MSG_NOSIGNAL)
 			return sent != unix.EAGAIN
 		})
-		c.sending += time.Since(began) - sendCost
 		switch {
 		case err != nil:
 			return err
@@ -101,22 +110,29 @@ func (c *Conn) send(message any, descriptor int) error {
 	return nil
 }
 
-// sendCost is how much of the time of sending is taken to be work, not waiting.
-const sendCost = 5 * time.Microsecond
-
-// Sending returns how long the connection's messages have waited for its other end.
-func (c *Conn) Sending() time.Duration { return c.sending }
-
-// receive returns the next message, which must begin within wait (0 is for ever).
-func (c *Conn) receive(wait time.Duration) ([]byte, error) {
-	var until time.Time
-	if wait > 0 {
-		until = time.Now().Add(wait)
+// Left waits, and reports true as soon as the other end is closed. Messages that it sent before are
+// left unread.
+func (c *Conn) Left(wait time.Duration) bool {
+	if err := c.f.SetReadDeadline(time.Now().Add(wait)); err != nil {
+		return true
 	}
-	patient := false
+	err := c.raw.Read(func(fd uintptr) bool {
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		_, _ = unix.Poll(p, 0)
+		return p[0].Revents != 0
+	})
+	return !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// receive returns the next message, which must be complete at a time; the zero time is for ever.
+func (c *Conn) receive(until time.Time) ([]byte, error) {
+	until, patient := c.earlier(until), false
 	return c.lines.next(func(p []byte, begun bool) (int, error) {
 		if begun && !patient {
-			patient, until = true, time.Now().Add(Patience)
+			patient = true
+			if end := time.Now().Add(Patience); until.IsZero() || end.Before(until) {
+				until = end
+			}
 		}
 		if err := c.f.SetReadDeadline(until); err != nil {
 			return 0, err

@@ -68,7 +68,11 @@ func (l *Listener) Close() { _ = unix.Close(l.fd) }
 
 // Request waits for the next request: as long as it takes with wait 0.
 func (c *Conn) Request(wait time.Duration) (*Request, error) {
-	line, err := c.receive(wait)
+	var until time.Time
+	if wait > 0 {
+		until = time.Now().Add(wait)
+	}
+	line, err := c.receive(until)
 	if err != nil {
 		return nil, err
 	}

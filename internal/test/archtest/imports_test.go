@@ -153,6 +153,34 @@ var rules = []rule{
 		},
 		why: "consumers of events link it with any source, and with no more",
 	},
+	{
+		what:  "packages below tracer",
+		parts: []string{"tracer/client", "tracer/doctor", "tracer/kernelevent", "tracer/internal"},
+		bad:   func(dep string) bool { return dep == module+"/tracer" },
+		why:   "package tracer may use any of them, and none of them links the engines",
+	},
+	{
+		what:  "the terminal",
+		parts: []string{"cmd/waymark/cli/internal/term"},
+		bad:   func(dep string) bool { return isForeign(dep) && !strings.HasPrefix(dep, "golang.org/x/") || isOwn(dep) },
+		why:   "whatever is printed passes it, so it knows nothing of what is printed",
+	},
+	{
+		what:  "sessions",
+		parts: []string{"cmd/waymark/cli/internal/session"},
+		bad: func(dep string) bool {
+			return isIn(dep, "cmd/waymark/cli/internal/build", "cmd/waymark/cli/internal/demo", "vet")
+		},
+		why: "what attaches does not make programs",
+	},
+	{
+		what:  "views",
+		parts: []string{"cmd/waymark/cli/internal/view", "cmd/waymark/cli/internal/explain"},
+		bad: func(dep string) bool {
+			return strings.HasPrefix(dep, "github.com/spf13/") || isIn(dep, "cmd") && !isIn(dep, "cmd/waymark/cli/internal/view", "cmd/waymark/cli/internal/explain", "cmd/waymark/cli/internal/term")
+		},
+		why: "a view shows what it is given: flags, targets and sessions are above it",
+	},
 }
 
 func isOwn(path string) bool { return strings.HasPrefix(path, module+"/") }
@@ -228,6 +256,10 @@ func TestRulesBite(t *testing.T) {
 		{"internal/shm/ring", "github.com/google/go-cmp/cmp", 12},
 		{"marker", module + "/internal/shm/recorder", 13},
 		{"agent", "net", 14},
+		{"tracer/doctor", module + "/tracer", 16},
+		{"cmd/waymark/cli/internal/term", module + "/tracer", 17},
+		{"cmd/waymark/cli/internal/session", module + "/cmd/waymark/cli/internal/build", 18},
+		{"cmd/waymark/cli/internal/view", "github.com/spf13/cobra", 19},
 	} {
 		p := &pkg{ImportPath: module + "/" + c.part}
 		if r := rules[c.rule]; !r.covers(p) || !r.bad(c.dep) {

@@ -37,12 +37,12 @@ func Corpus(t testing.TB) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-// root is the module's directory: tests run in their package's.
+// root returns the directory of go.work: tests run in the directory of their package.
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	for err == nil {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {
@@ -50,6 +50,6 @@ func root(t testing.TB) string {
 		}
 		dir = filepath.Dir(dir)
 	}
-	t.Fatalf("looking for go.mod: %v", err)
+	t.Fatalf("looking for go.work: %v", err)
 	return ""
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/waymark-trace/waymark/agent"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 // With the agent and nobody connected, a program differs by one goroutine and one socket.
@@ -48,8 +48,8 @@ func TestPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	find := func(name string) tracer.Point {
-		i := slices.IndexFunc(points, func(p tracer.Point) bool { return p.Name == name })
+	find := func(name string) client.Point {
+		i := slices.IndexFunc(points, func(p client.Point) bool { return p.Name == name })
 		if i < 0 {
 			t.Fatalf("no %s in %v", name, points)
 		}
@@ -69,9 +69,9 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-func dial(t *testing.T, p *program) *tracer.Agent {
+func dial(t *testing.T, p *program) *client.Agent {
 	t.Helper()
-	a, err := tracer.DialAgent(p.PID())
+	a, err := client.Dial(p.PID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,10 +110,10 @@ func TestSwitching(t *testing.T) {
 	})
 }
 
-// client is a process that holds what it switched until it dies.
-func client() {
+// switcher is a process that holds what it switched until it dies.
+func switcher() {
 	pid, _ := strconv.Atoi(os.Getenv("WAYMARK_TEST_PID"))
-	a, err := tracer.DialAgent(pid)
+	a, err := client.Dial(pid)
 	if err == nil {
 		err = errors.Join(a.Arm([]string{"target:worked"}), a.Switch([]string{"target:verbose"}, true))
 	}
@@ -161,7 +161,7 @@ func TestStartAndStop(t *testing.T) {
 	if info.Mode() != os.ModeSocket|0o600 || parent.Mode() != os.ModeDir|0o700 || !strings.HasPrefix(a.Socket(), dir) {
 		t.Errorf("%s is %v in %v", a.Socket(), info.Mode(), parent.Mode())
 	}
-	c, err := tracer.DialAgent(os.Getpid())
+	c, err := client.Dial(os.Getpid())
 	must(t, err)
 	must(t, c.Arm([]string{"target:worked"}))
 	must(t, a.Stop())
@@ -173,7 +173,7 @@ func TestStartAndStop(t *testing.T) {
 	if _, err := os.Lstat(a.Socket()); !os.IsNotExist(err) {
 		t.Errorf("socket after Stop: %v", err)
 	}
-	if _, err := tracer.DialAgent(os.Getpid()); !errors.Is(err, tracer.ErrNoAgent) {
+	if _, err := client.Dial(os.Getpid()); !errors.Is(err, client.ErrNoAgent) {
 		t.Errorf("connecting after Stop: %v", err)
 	}
 	a, err = agent.Start(nil)

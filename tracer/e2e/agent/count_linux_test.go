@@ -23,7 +23,7 @@ func TestCount(t *testing.T) {
 		p.ask("look")
 		target, markers := found(t, p)
 		// The small rings lose events, and so keys, but no hit.
-		c, err := tracer.Count(target, markers, &tracer.Options{Where: tt.where, By: tt.by, BufferSize: 64 << 10})
+		c, err := tracer.Count(target, markers, &tracer.CountOptions{Attach: tracer.Attach{Where: tt.where, BufferSize: 64 << 10}, By: tt.by})
 		must(t, err)
 		defer c.Close()
 		p.ask("mark 1000000")

@@ -7,19 +7,22 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 // numbers reads the n of every event, and how many events are missing.
-func numbers(t *testing.T, tr *tracer.Tracer) (all []int, missing int) {
+func numbers(t *testing.T, tr *client.Ring) (all []int, missing int) {
 	t.Helper()
 	defer tr.Close()
 	for {
-		e, err := tr.Next(context.Background())
+		var e event.Event
+		err := tr.Read(context.Background(), &e)
 		if errors.Is(err, io.EOF) {
-			lost, err := tr.Lost()
+			lost, err := tr.Losses()
 			must(t, err)
-			return all, int(lost)
+			return all, int(source.Total(lost))
 		}
 		must(t, err)
 		all = append(all, int(e.Values[1].Bits()))
@@ -33,9 +36,9 @@ func TestFlight(t *testing.T) {
 		p := run(t, nil)
 		p.ask("look")
 		a := dial(t, p)
-		_, err := a.StartSession(&tracer.SessionOptions{Name: "black-box", Patterns: []string{"target:worked"}, Flight: true, Size: 256 << 10})
+		_, err := a.StartSession(&client.SessionOptions{Name: "black-box", Patterns: []string{"target:worked"}, Flight: true, Size: 256 << 10})
 		must(t, err)
-		if _, err := a.StartSession(&tracer.SessionOptions{Name: "black-box"}); err == nil {
+		if _, err := a.StartSession(&client.SessionOptions{Name: "black-box"}); err == nil {
 			t.Error("two recordings of one name")
 		}
 		must(t, a.Close())
@@ -50,13 +53,13 @@ func TestFlight(t *testing.T) {
 		p.Tell(how)
 		p.Cmd.Wait()
 
-		all, err := tracer.Sessions()
+		all, err := client.Sessions()
 		must(t, err)
-		i := slices.IndexFunc(all, func(s tracer.Session) bool { return s.PID == p.PID() })
+		i := slices.IndexFunc(all, func(s client.Session) bool { return s.PID == p.PID() })
 		if i < 0 || all[i].Alive || !all[i].Flight || all[i].Name != "black-box" {
 			t.Fatalf("%+v after its death", all)
 		}
-		tr, err = tracer.Recover(&all[i])
+		tr, err = all[i].Recover()
 		must(t, err)
 		got, missing := numbers(t, tr)
 		for i := range got[1:] { // with gaps: the ring of a P that was left early keeps older events
@@ -67,7 +70,7 @@ func TestFlight(t *testing.T) {
 		if len(got)+missing != 100_000 || got[len(got)-1] != 99_999 {
 			t.Errorf("%d events and %d overwritten ones, the last is %d: of 100000", len(got), missing, got[len(got)-1])
 		}
-		must(t, tracer.RemoveSession(&all[i]))
+		must(t, all[i].Remove())
 	}
 	if left := glob(t, dir+"/waymark/*/*.ring"); len(left) > 0 {
 		t.Errorf("%q are left", left)
@@ -81,14 +84,14 @@ func TestSessions(t *testing.T) {
 	before := p.ask("look")
 	a := dial(t, p)
 	for i := range 8 {
-		_, err := a.StartSession(&tracer.SessionOptions{Name: string(rune('a' + i)), Size: 1 << 20})
+		_, err := a.StartSession(&client.SessionOptions{Name: string(rune('a' + i)), Size: 1 << 20})
 		must(t, err)
 	}
-	if _, err := a.StartSession(&tracer.SessionOptions{Name: "z", Size: 1 << 20}); err == nil {
+	if _, err := a.StartSession(&client.SessionOptions{Name: "z", Size: 1 << 20}); err == nil {
 		t.Error("a ninth recording")
 	}
 	for _, name := range []string{"", ".", "..", "../x", "a/b", "a b", "\x1b"} {
-		if _, err := a.StartSession(&tracer.SessionOptions{Name: name}); err == nil {
+		if _, err := a.StartSession(&client.SessionOptions{Name: name}); err == nil {
 			t.Errorf("a recording called %q", name)
 		}
 	}

@@ -30,6 +30,10 @@ func liar() {
 	check(err)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: dir.Inside(self.Socket()), Net: "unix"})
 	check(err)
+	if os.Getenv("WAYMARK_TEST_LIE") == "hang" { // and seems to record
+		_, err = dir.Own(self)
+		check(err)
+	}
 	fmt.Println("ready")
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
@@ -69,6 +73,7 @@ func lie(c *net.UnixConn, how string) {
 		}
 		session := &wire.Session{Name: "stream-1"}
 		switch {
+		case how == "hang":
 		case r.Do == wire.Hello && how == "garbage":
 			io.WriteString(c, "\x00\xff{{{\n")
 		case r.Do == wire.Hello && how == "long":
@@ -192,7 +197,7 @@ func TestLiar(t *testing.T) {
 
 // look does what the command does, and returns the first error.
 func look(pid int, patience time.Duration) error {
-	target := tracer.Target{PID: pid, Engine: tracer.EngineAgent}
+	target := tracer.PIDs(pid).By(tracer.EngineAgent)
 	markers, err := tracer.Find(context.Background(), target)
 	if err != nil {
 		return err
@@ -205,7 +210,7 @@ func look(pid int, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for err == nil {
-		_, err = tr.Next(ctx)
+		err = tr.Read(ctx, &event.Event{})
 	}
 	if ctx.Err() != nil {
 		return tr.Stop()

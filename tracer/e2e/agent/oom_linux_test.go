@@ -14,6 +14,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 // eat marks at full rate, and notes before and behind each mark which it is, while it takes memory until the kernel kills it.
@@ -75,7 +76,7 @@ func TestKilledForMemory(t *testing.T) {
 		p := run(t, []string{"sh", "-c", join + ` && exec "$0"`}, "WAYMARK_TEST_PROGRESS="+progress)
 		p.ask("look")
 		a := dial(t, p)
-		_, err := a.StartSession(&tracer.SessionOptions{Name: "box", Patterns: []string{"target:worked"}, Flight: flight, Size: 2 << 20})
+		_, err := a.StartSession(&client.SessionOptions{Name: "box", Patterns: []string{"target:worked"}, Flight: flight, Size: 2 << 20})
 		must(t, err)
 		must(t, a.Close())
 		p.Tell("eat")
@@ -83,13 +84,13 @@ func TestKilledForMemory(t *testing.T) {
 		if s := p.Cmd.ProcessState.Sys().(syscall.WaitStatus); s.Signal() != syscall.SIGKILL || killedForMemory(t, group) != "1" {
 			t.Fatalf("it ended by %v, and the kernel killed %s", s, killedForMemory(t, group))
 		}
-		all, err := tracer.Sessions()
+		all, err := client.Sessions()
 		must(t, err)
-		i := slices.IndexFunc(all, func(s tracer.Session) bool { return s.PID == p.PID() && !s.Alive })
+		i := slices.IndexFunc(all, func(s client.Session) bool { return s.PID == p.PID() && !s.Alive })
 		if i < 0 {
 			t.Fatalf("%+v after its death", all)
 		}
-		tr, err := tracer.Recover(&all[i])
+		tr, err := all[i].Recover()
 		must(t, err)
 		got, missing := numbers(t, tr)
 		noted, err := os.ReadFile(progress)
@@ -102,7 +103,7 @@ func TestKilledForMemory(t *testing.T) {
 			t.Errorf("flight %t: out of order, or the last is not %d", flight, done-1)
 		}
 		t.Logf("flight %t: %d events, %d missing, of %d", flight, len(got), missing, begun)
-		must(t, tracer.RemoveSession(&all[i]))
+		must(t, all[i].Remove())
 		if left := glob(t, dir+"/waymark/*/*.ring"); len(left) > 0 {
 			t.Errorf("%q are left", left)
 		}
@@ -129,11 +130,11 @@ func TestRingsFit(t *testing.T) {
 	p := run(t, []string{"sh", "-c", join + ` && exec "$0"`})
 	p.ask("look")
 	a := dial(t, p)
-	_, err := a.StartSession(&tracer.SessionOptions{Name: "box", Flight: true, Size: 64 << 20})
+	_, err := a.StartSession(&client.SessionOptions{Name: "box", Flight: true, Size: 64 << 20})
 	if err == nil || !strings.Contains(err.Error(), "half of which may become rings") {
 		t.Errorf("rings of 64 MiB in a cgroup of 48: %v", err)
 	}
-	_, err = a.StartSession(&tracer.SessionOptions{Name: "box", Flight: true, Size: 8 << 20})
+	_, err = a.StartSession(&client.SessionOptions{Name: "box", Flight: true, Size: 8 << 20})
 	must(t, err)
 	must(t, a.StopSession("box"))
 	// Who asks for no size gets what there is room for.

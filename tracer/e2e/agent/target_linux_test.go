@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 		target()
 		return
 	case "client":
-		client()
+		switcher()
 		return
 	case "raw":
 		raw()

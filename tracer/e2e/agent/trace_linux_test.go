@@ -10,13 +10,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/internal/shm/ring"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
 // found returns the marker of a target, by its agent.
 func found(t *testing.T, p *program) (tracer.Target, []*tracer.Marker) {
 	t.Helper()
-	target := tracer.Target{PID: p.PID(), Engine: tracer.EngineAgent}
+	target := tracer.PIDs(p.PID()).By(tracer.EngineAgent)
 	all, err := tracer.Find(t.Context(), target)
 	must(t, err)
 	markers, err := tracer.Select(all, []string{"target:worked"})
@@ -43,7 +46,7 @@ func TestTrace(t *testing.T) {
 			p.ask("look")
 			target, markers := found(t, p)
 			before := p.ask("look")
-			tr, err := tracer.Trace(target, markers, &tracer.Options{Where: tt.where, BufferSize: tt.buffer})
+			tr, err := tracer.Trace(target, markers, &tracer.TraceOptions{Attach: tracer.Attach{Where: tt.where, BufferSize: tt.buffer}})
 			must(t, err)
 			defer tr.Close()
 			if s := p.ask(tt.hits); !s.Armed {
@@ -52,7 +55,8 @@ func TestTrace(t *testing.T) {
 			must(t, tr.Stop())
 			events, last := 0, -1
 			for {
-				e, err := tr.Next(context.Background())
+				var e event.Event
+				err := tr.Read(context.Background(), &e)
 				if errors.Is(err, io.EOF) {
 					break
 				}
@@ -64,8 +68,9 @@ func TestTrace(t *testing.T) {
 				last = n
 				events++
 			}
-			lost, err := tr.Lost()
+			losses, err := tr.Losses()
 			must(t, err)
+			lost := source.Total(losses)
 			filtered, err := tr.Filtered()
 			must(t, err)
 			want := 50000
@@ -89,17 +94,17 @@ func TestBatches(t *testing.T) {
 		p := run(t, nil)
 		p.ask("look")
 		target, markers := found(t, p)
-		tr, err := tracer.Trace(target, markers, &tracer.Options{BufferSize: buffer, Where: "n >= 1000"})
+		tr, err := tracer.Trace(target, markers, &tracer.TraceOptions{Attach: tracer.Attach{BufferSize: buffer, Where: "n >= 1000"}})
 		must(t, err)
 		defer tr.Close()
 		seen, last, missing := map[uint64]bool{}, map[int]int64{}, map[int]uint64{}
 		done := make(chan error, 1)
 		go func() {
-			done <- tr.Batches(context.Background(), func(b *tracer.Batch) {
+			done <- tr.Rings().Batches(context.Background(), func(b *ring.Batch) {
 				for run := b.Run(); run != nil; run = b.Run() {
 					for i := range run.Heads {
 						e, args := &run.Heads[i], run.Args(&run.Heads[i])
-						marker, texts := run.Markers[e.Event], args[run.Events[e.Event].Size:]
+						marker, texts := run.Events[e.Event], args[run.Events[e.Event].Size:]
 						at := marker.Fields[1].Offset
 						n := binary.NativeEndian.Uint64(args[at:])
 						if before, ok := last[b.CPU]; seen[n] || n < 1000 || ok && int64(n) <= before || string(texts[:1]) != "x" || e.Goroutine == 0 || marker.Name != markers[0].Name {
@@ -114,8 +119,9 @@ func TestBatches(t *testing.T) {
 		p.ask(fmt.Sprint("mark ", hits))
 		must(t, tr.Stop())
 		must(t, <-done)
-		lost, err := tr.Lost()
+		losses, err := tr.Losses()
 		must(t, err)
+		lost := source.Total(losses)
 		filtered, err := tr.Filtered()
 		must(t, err)
 		if len(seen)+int(lost)+int(filtered) != hits || filtered != 1000 {
@@ -128,7 +134,7 @@ func TestBatches(t *testing.T) {
 			t.Errorf("lost are %d more than batches say", int64(lost))
 		}
 		must(t, tr.Close())
-		if err := tr.Batches(context.Background(), func(*tracer.Batch) {}); !errors.Is(err, os.ErrClosed) {
+		if err := tr.Rings().Batches(context.Background(), func(*ring.Batch) {}); !errors.Is(err, os.ErrClosed) {
 			t.Errorf("closed: %v", err)
 		}
 	}
@@ -141,7 +147,7 @@ func TestTraceOfTheDead(t *testing.T) {
 		p := run(t, nil)
 		p.ask("look")
 		target, markers := found(t, p)
-		tr, err := tracer.Trace(target, markers, &tracer.Options{BufferSize: 64 << 20})
+		tr, err := tracer.Trace(target, markers, &tracer.TraceOptions{Attach: tracer.Attach{BufferSize: 64 << 20}})
 		must(t, err)
 		defer tr.Close()
 		p.Tell(how)
@@ -149,7 +155,8 @@ func TestTraceOfTheDead(t *testing.T) {
 		must(t, tr.Stop())
 		events := 0
 		for {
-			e, err := tr.Next(context.Background())
+			var e event.Event
+			err := tr.Read(context.Background(), &e)
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -175,13 +182,13 @@ func TestTraceRefuses(t *testing.T) {
 	p.ask("look")
 	target, markers := found(t, p)
 	for _, tt := range []struct {
-		o    tracer.Options
+		o    tracer.TraceOptions
 		want string
 	}{
-		{tracer.Options{Where: "nobody == 1"}, "has no field nobody"},
-		{tracer.Options{Where: "n =="}, "condition"},
-		{tracer.Options{BufferSize: 1 << 30}, "the agent's limit is 268435456"},
-		{tracer.Options{Strings: []string{"arg1"}}, "the types of these markers are known"},
+		{tracer.TraceOptions{Attach: tracer.Attach{Where: "nobody == 1"}}, "has no field nobody"},
+		{tracer.TraceOptions{Attach: tracer.Attach{Where: "n =="}}, "condition"},
+		{tracer.TraceOptions{Attach: tracer.Attach{BufferSize: 1 << 30}}, "the agent's limit is 268435456"},
+		{tracer.TraceOptions{Attach: tracer.Attach{Strings: []string{"arg1"}}}, "the types of these markers are known"},
 	} {
 		tr, err := tracer.Trace(target, markers, &tt.o)
 		if err == nil {
@@ -192,7 +199,7 @@ func TestTraceRefuses(t *testing.T) {
 		}
 	}
 	var where *tracer.WhereError
-	if _, err := tracer.Trace(target, markers, &tracer.Options{Where: "n == 1 && nobody == 1"}); !errors.As(err, &where) || where.Hint == "" {
+	if _, err := tracer.Trace(target, markers, &tracer.TraceOptions{Attach: tracer.Attach{Where: "n == 1 && nobody == 1"}}); !errors.As(err, &where) || where.Hint == "" {
 		t.Errorf("%v is no WhereError with a hint", err)
 	}
 }

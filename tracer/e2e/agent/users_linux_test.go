@@ -13,7 +13,7 @@ import (
 
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/internal/test/talk"
-	"github.com/waymark-trace/waymark/tracer"
+	"github.com/waymark-trace/waymark/tracer/client"
 )
 
 func readFile(t *testing.T, path string) string {
@@ -84,7 +84,7 @@ func TestOtherUsers(t *testing.T) {
 	}
 	// Nor its rings, whose memory is in a file.
 	a := dial(t, p) // as root
-	recording, err := a.StartSession(&tracer.SessionOptions{Name: "secret", Size: 1 << 20})
+	recording, err := a.StartSession(&client.SessionOptions{Name: "secret", Size: 1 << 20})
 	must(t, err)
 	info, err := os.Lstat(recording.File)
 	must(t, err)
@@ -244,7 +244,7 @@ func TestImpostor(t *testing.T) {
 	fake := exec.Command(os.Args[0])
 	fake.Env = append(os.Environ(), "WAYMARK_TEST_ROLE=fake", "WAYMARK_TEST_SOCKET="+s.Socket)
 	talk.Start(t, fake).Line() // ready
-	_, err := tracer.DialAgent(p.PID())
+	_, err := client.Dial(p.PID())
 	if err == nil || !strings.Contains(err.Error(), "somebody else answers at its socket") {
 		t.Errorf("an impostor: %v", err)
 	}

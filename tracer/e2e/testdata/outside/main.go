@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -18,7 +17,7 @@ func main() {
 	tracer.GuardMain()
 	ctx := context.Background()
 	server := must(tracer.Start(ctx, os.Args[2:], &tracer.StartOptions{Stdout: os.Stdout, Stderr: os.Stderr}))
-	target := tracer.Target{PID: server.PID()}
+	target := server.Target()
 	markers := must(tracer.Find(ctx, target))
 	for _, m := range markers {
 		fmt.Println("found", m.FullName(), m.Format)
@@ -30,7 +29,6 @@ func main() {
 	trace := must(recording.Create(os.Args[1], nil))
 	channel := must(trace.Channel("kernel", source.BufferFull))
 	check(server.Resume())
-	go func() { check(errors.Join(server.Wait(), events.Stop())) }()
 	for e, err := range source.Events(ctx, events) {
 		check(err)
 		check(channel.Write(e))
@@ -44,9 +42,10 @@ func main() {
 		}
 		fmt.Println()
 	}
+	check(server.Wait())
 	check(trace.Close())
-	took, lost := must(latency.Read()), must(events.Lost())
-	fmt.Println("latency", took.Count(), lost, int64(took.Percentile(50)), int64(took.Percentile(99)), int64(took.Max()))
+	took, lost := must(latency.Read()), must(events.Losses())
+	fmt.Println("latency", took.Count(), source.Total(lost), int64(took.Percentile(50)), int64(took.Percentile(99)), int64(took.Max()))
 }
 
 func must[T any](value T, err error) T { check(err); return value }

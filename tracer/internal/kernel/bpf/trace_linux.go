@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/bits"
 	"os"
+	"slices"
 	"sync/atomic"
 
 	"github.com/cilium/ebpf"
@@ -23,7 +24,7 @@ type Tracer struct {
 	broken       atomic.Pointer[error] // why nothing comes any more though nobody stopped it
 
 	// The last that was read, kept for after Close; mu guards it.
-	counts [missedReasons]uint64
+	counts [missedReasons][]uint64 // by CPU
 
 	watched context.Context // whose end wakes the reader
 	unwatch func() bool
@@ -165,16 +166,12 @@ func (t *Tracer) watch(ctx context.Context) {
 // Lost returns how many events found the ring full.
 func (t *Tracer) Lost() (uint64, error) { return t.read(missedLost) }
 
-// LostByCPU is Lost for each CPU, nil after Close.
+// LostByCPU is Lost for each CPU.
 func (t *Tracer) LostByCPU() ([]uint64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.maps == nil || t.missed == nil {
-		return nil, nil
-	}
-	var lost []uint64
-	_, err := sum(t.missed, missedLost, &lost)
-	return lost, err
+	err := t.readCounts()
+	return slices.Clone(t.counts[missedLost]), err
 }
 
 // Filtered returns how many hits had a condition that does not hold.
@@ -184,7 +181,7 @@ func (t *Tracer) read(reason int) (uint64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	err := t.readCounts()
-	return t.counts[reason], err
+	return total(t.counts[reason]), err
 }
 
 func (t *Tracer) readCounts() error {
@@ -192,11 +189,9 @@ func (t *Tracer) readCounts() error {
 		return nil
 	}
 	for i := range t.counts {
-		n, err := sum(t.missed, uint32(i), new([]uint64))
-		if err != nil {
+		if err := t.missed.Lookup(uint32(i), &t.counts[i]); err != nil {
 			return fmt.Errorf("reading the counters of hits without events: %w", err)
 		}
-		t.counts[i] = n
 	}
 	return nil
 }

@@ -1,0 +1,189 @@
+// Package term is waymark's side of the terminal: streams, messages and hints, signals, buffered output, colour, columns, and
+// lines that are redrawn in place.
+//
+// Results go to standard output, or to standard error while a command runs that has standard output
+// for itself. Everything else goes to standard error, in lines that begin with "waymark: ": lower
+// case, without a full stop. Text from a program or a file passes [Printable] or [Label] before it
+// reaches a terminal.
+package term
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Env is what a command has of the outside. Its methods may be called concurrently.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+
+	mu        sync.Mutex             // keeps messages whole
+	shown     bool                   // status has a line on the terminal
+	interrupt atomic.Pointer[func()] // what a second signal does before waymark ends
+}
+
+// Message prints a line for people on standard error.
+func (e *Env) Message(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for line := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
+		fmt.Fprintf(e.Stderr, "waymark: %s\n", Printable(line))
+	}
+}
+
+// Hint prints a line that says what helps.
+func (e *Env) Hint(format string, args ...any) {
+	e.Message("hint: "+format, args...)
+}
+
+// Warning prints a line about something that does not end the command.
+func (e *Env) Warning(format string, args ...any) {
+	e.Message("warning: "+format, args...)
+}
+
+// Status shows a line on the terminal in place of its last one; "" removes that. It does nothing
+// unless standard error is a terminal.
+func (e *Env) Status(format string, args ...any) {
+	if !isScreen(e.Stderr) {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	line := Printable(fmt.Sprintf(format, args...))
+	if line != "" || e.shown {
+		fmt.Fprint(e.Stderr, "\r\x1b[K"+line)
+	}
+	e.shown = line != ""
+}
+
+// Patience is how long something may take before it says what it is doing.
+const Patience = time.Second
+
+// Progress says what is being done when that takes longer than a second. It says so to a
+// terminal only, and the function it returns takes it back.
+func (e *Env) Progress(format string, args ...any) (done func()) {
+	if !isScreen(e.Stderr) {
+		return func() {}
+	}
+	shown, ended := false, false
+	timer := time.AfterFunc(Patience, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if shown = !ended; shown {
+			fmt.Fprintf(e.Stderr, "waymark: %s…", Printable(fmt.Sprintf(format, args...)))
+		}
+	})
+	return func() {
+		timer.Stop()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if ended = true; shown {
+			shown = false
+			fmt.Fprint(e.Stderr, "\r\x1b[K")
+		}
+	}
+}
+
+// Hinted is an error with the hint for it.
+type Hinted struct {
+	error
+	Hint  string
+	Usage bool // the command line is wrong
+}
+
+// Unwrap returns the error without its hint.
+func (h *Hinted) Unwrap() error { return h.error }
+
+// WithHint adds an instruction to an error, which says what helps.
+func WithHint(err error, format string, args ...any) error {
+	return &Hinted{error: err, Hint: fmt.Sprintf(format, args...)}
+}
+
+// Usage returns the error of a wrong command line.
+func Usage(hint, format string, args ...any) error {
+	return &Hinted{fmt.Errorf(format, args...), hint, true}
+}
+
+// Exit statuses.
+const (
+	StatusOK          = 0
+	StatusError       = 1
+	StatusUsage       = 2
+	StatusInterrupted = 128 + 2 // SIGINT
+)
+
+// StatusFailure ends waymark with the status of a command it ran, which said itself what
+// was wrong.
+type StatusFailure int
+
+// Error names the status.
+func (s StatusFailure) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// NotifySignals returns a context that Ctrl-C and SIGTERM end, so that what is under way
+// ends in order. The second such signal ends waymark at once; the kernel then detaches for it.
+//
+// A terminal that is closed ends it in order too, unless nohup has it ignored. Of that signal
+// there may be two, from the kernel and from the shell: they never end it at once.
+//
+// SIGPIPE is caught too, and thereby turned into an error of the write: a command that
+// waymark runs still gets it as usual, which it would not had waymark ignored it.
+func NotifySignals(parent context.Context, env *Env) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	hangup := make(chan os.Signal, 1)
+	for _, s := range hangupSignals {
+		if !signal.Ignored(s) {
+			signal.Notify(hangup, s)
+		}
+	}
+	pipe := make(chan os.Signal, 1)
+	if len(pipeSignals) > 0 {
+		signal.Notify(pipe, pipeSignals...)
+	}
+	done := make(chan struct{})
+	go func() {
+		asked := false
+		for {
+			select {
+			case <-done:
+				return
+			case <-hangup:
+			case <-signals:
+				if asked {
+					env.interruptNow()
+				}
+				asked = true
+			}
+			cancel()
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		signal.Stop(hangup)
+		signal.Stop(pipe)
+		close(done)
+		cancel()
+	}
+}
+
+// interruptNow ends waymark, and the command that it runs.
+func (e *Env) interruptNow() {
+	if f := e.interrupt.Load(); f != nil {
+		(*f)()
+	}
+	os.Exit(StatusInterrupted)
+}
+
+// OnSecondInterrupt sets what a second signal does first.
+func (e *Env) OnSecondInterrupt(f func()) {
+	e.interrupt.Store(&f)
+}

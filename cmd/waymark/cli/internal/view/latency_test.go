@@ -1,0 +1,130 @@
+package view
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waymark-trace/waymark/tracer"
+)
+
+func latencySampleOf(all ...time.Duration) *LatencySample {
+	l := &tracer.Latencies{Begins: uint64(len(all)) + 1, Ends: uint64(len(all))}
+	for _, d := range all {
+		l.Add(d)
+	}
+	return &LatencySample{
+		At: time.Date(2026, 11, 21, 7, 44, 50, 0, time.UTC), Elapsed: 2 * time.Second, Interval: time.Second,
+		All: l, Recent: l.Since(&tracer.Histogram{}),
+	}
+}
+
+func TestLatencyPlain(t *testing.T) {
+	out, written := bufferOutput(t)
+	v := &LatencyPlain{Out: out, Title: func() string { return "a:b → a:c, by thread" }}
+	for _, s := range []*LatencySample{latencySampleOf(20, 1000, 1100, time.Millisecond), latencySampleOf()} {
+		s.All.Nested, s.All.Unread = 1, 2
+		if err := v.Final(s, ByCommand); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bar := strings.Repeat("█", histogramWidth)
+	want := "a:b → a:c, by thread\n" +
+		"    16ns – 32ns  1  " + bar + "\n" +
+		"    32ns – 64ns  0\n" +
+		"   64ns – 128ns  0\n" +
+		"  128ns – 256ns  0\n" +
+		"  256ns – 512ns  0\n" +
+		" 512ns – 1.02µs  1  " + bar + "\n" +
+		"1.02µs – 2.05µs  1  " + bar + "\n" +
+		" 2.05µs – 4.1µs  0\n" +
+		" 4.1µs – 8.19µs  0\n" +
+		"8.19µs – 16.4µs  0\n" +
+		"16.4µs – 32.8µs  0\n" +
+		"32.8µs – 65.5µs  0\n" +
+		" 65.5µs – 131µs  0\n" +
+		"  131µs – 262µs  0\n" +
+		"  262µs – 524µs  0\n" +
+		" 524µs – 1.05ms  1  " + bar + "\n" +
+		"4 pairs   p50 999ns   p90 1ms   p99 1ms   p99.9 1ms   max 1ms   mean 251µs   in 2.00 s, 2.00/s\n" +
+		"1 begin without an end, 1 of them because another came before it; 2 hits whose key could not be read\n" +
+		"a:b → a:c, by thread\nno pairs   in 2.00 s, 0/s\n" +
+		"1 begin without an end, 1 of them because another came before it; 2 hits whose key could not be read\n"
+	if d := cmp.Diff(want, string(written())); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// A histogram of every size fits every screen.
+func TestLatencyLive(t *testing.T) {
+	var all []time.Duration
+	for d := time.Duration(1); d > 0; d *= 2 {
+		all = append(all, d)
+		out, written := bufferOutput(t)
+		v := NewLatencyLive(out, LatencyPlain{Out: out, Title: func() string { return "a:b → a:c, by thread" }})
+		width, height := 20+len(all), 7+len(all)/3
+		v.Screen.Size = func() (int, int) { return width, height }
+		for range 2 {
+			if err := v.Interval(latencySampleOf(all...)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first, _, _ := strings.Cut(strings.TrimPrefix(string(written()), "\r\x1b[J"), "\r")
+		lines := strings.Split(strings.TrimSuffix(first, "\n"), "\n")
+		if len(lines) >= height {
+			t.Errorf("%d lines on a screen of %d:\n%s", len(lines), height, first)
+		}
+		for _, line := range lines {
+			if utf8.RuneCountInString(line) > width {
+				t.Errorf("more than %d characters: %s", width, line)
+			}
+		}
+	}
+}
+
+// On a narrow screen bars are shorter and nothing is cut off.
+func TestLatencyNarrow(t *testing.T) {
+	out, written := bufferOutput(t)
+	v := NewLatencyLive(out, LatencyPlain{Out: out, Title: func() string { return "a:b → a:c" }})
+	v.Screen.Size = func() (int, int) { return 40, 24 }
+	if err := v.Interval(latencySampleOf(1000, 1100, 2100, 2200)); err != nil {
+		t.Fatal(err)
+	}
+	bar := strings.Repeat("█", 40-15-1-4)
+	want := "\r\x1b[Ja:b → a:c\n" +
+		"512ns – 1.02µs  1  " + bar[:len(bar)/2] + "\n" +
+		"1.02µs – 2.05µs  1  " + bar[:len(bar)/2] + "\n" +
+		" 2.05µs – 4.1µs  2  " + bar + "\n" +
+		"4 pairs   p50 1.1µs   p90 2.2µs\n" +
+		"p99 2.2µs   p99.9 2.2µs   max 2.2µs\n" +
+		"mean 1.6µs   in 2.00 s, 2.00/s\n" +
+		"1 begin without an end\n" +
+		"Ctrl-C ends it\n"
+	want = strings.Replace(want, "512ns", " 512ns", 1)
+	if d := cmp.Diff(want, string(written())); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestLatencyJSON(t *testing.T) {
+	out, written := bufferOutput(t)
+	v := &LatencyJSON{Out: out, Object: func() LatencyObject {
+		return LatencyObject{From: []string{"http:request_start"}, To: []string{"http:request_end"}, By: "id", ToBy: "request"}
+	}}
+	s := latencySampleOf(20, 1000, time.Millisecond)
+	if err := v.Interval(s); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Interval(latencySampleOf()); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Final(s, ByDuration); err != nil {
+		t.Fatal(err)
+	}
+	got := written()
+	checkHarmless(t, got)
+	golden(t, "latency.jsonl", got)
+}

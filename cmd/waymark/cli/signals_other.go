@@ -1,9 +1,0 @@
-//go:build !unix
-
-package cli
-
-import "os"
-
-var pipeSignals []os.Signal
-
-var hangupSignals []os.Signal
