@@ -19,6 +19,7 @@ type decoder struct {
 	ticks   uint64            // of the clock
 	met     [roleCount]uint64 // what fields that mean something have
 	found   [roleCount]bool   // which of them there are
+	sizes   [roleCount]int    // and their bits
 	endBits int               // bits of the time at which the packet ends; 0 when it has none
 	uuid    []byte
 	values  []Value // from which values take their elements
@@ -89,7 +90,7 @@ func (d *decoder) number(n *node, v *Value) error {
 		d.slots[n.slot] = bits
 	}
 	if n.role != noRole {
-		d.met[n.role], d.found[n.role] = bits, true
+		d.met[n.role], d.found[n.role], d.sizes[n.role] = bits, true, n.size
 	}
 	switch {
 	case n.clock == nil || n.clock != d.clock:

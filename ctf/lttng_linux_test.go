@@ -96,9 +96,11 @@ func TestLTTng(t *testing.T) {
 		channel []string
 		events  int
 		loses   bool
+		drops   bool // whole packets, which have no count of events
 	}{
-		{"all", []string{"--subbuf-size=1M", "--num-subbuf=16"}, *lttngEvents, false},
-		{"losing", []string{"--subbuf-size=4096", "--num-subbuf=2", "--tracefile-size=16384"}, *lttngEvents, true},
+		{"all", []string{"--subbuf-size=1M", "--num-subbuf=16"}, *lttngEvents, false, false},
+		{"losing", []string{"--subbuf-size=4096", "--num-subbuf=2", "--tracefile-size=16384"}, *lttngEvents, true, false},
+		{"overwriting", []string{"--overwrite", "--subbuf-size=4096", "--num-subbuf=2"}, 10 * *lttngEvents, false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := newLTTng(t)
@@ -118,9 +120,16 @@ func TestLTTng(t *testing.T) {
 				got = append(got, time+"] "+trace.Get("hostname").Text+" "+rest)
 			})
 			agree(t, got, want)
-			var lost uint64
+			var lost, packets uint64
 			for _, s := range trace.Streams {
 				lost += s.Discarded()
+				packets += s.LostPackets()
+			}
+			if want, _ := babeltrace2Lost(t, dir); packets != want || c.drops != (packets > 0) {
+				t.Errorf("%d packets lost, %d by babeltrace2", packets, want)
+			}
+			if c.drops {
+				return
 			}
 			t.Logf("%d events in %d streams, %d lost", n, len(trace.Streams), lost)
 			if c.loses != (lost > 0) {

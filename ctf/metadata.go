@@ -34,13 +34,20 @@ func readMetadata(dir string) (string, error) {
 	return text, err
 }
 
+// ErrVersion2 means that a trace is in version 2 of the format, which this package does not read.
+var ErrVersion2 = errors.New("the trace is in CTF 2, and only CTF 1.8 can be read")
+
 const (
+	jsonSequence   = 0x1e // precedes each JSON text of CTF 2's metadata (RFC 7464)
 	packetMagic    = 0x75d11d57
 	metadataHeader = 37 // bytes: magic, UUID, checksum, content, packet, schemes, version
 )
 
 // metadataText takes metadata out of its packets, if it is in some (specification, 7.1), and returns where an error is.
 func metadataText(data []byte) (text string, at int, err error) {
+	if len(data) > 0 && data[0] == jsonSequence {
+		return "", 0, ErrVersion2
+	}
 	if len(data) < 4 {
 		return string(data), 0, nil
 	}
@@ -61,6 +68,8 @@ func metadataText(data []byte) (text string, at int, err error) {
 			return b.String(), at, errors.New("no packet of metadata begins here")
 		case rest[32] != 0 || rest[33] != 0:
 			return b.String(), at, errors.New("packet of metadata is compressed or encrypted")
+		case rest[35] == 2:
+			return b.String(), at, ErrVersion2
 		case rest[35] != 1:
 			return b.String(), at, fmt.Errorf("packet of metadata is of version %d", rest[35])
 		}

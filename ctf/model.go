@@ -69,20 +69,26 @@ func (c *Clock) shift(ticks int64) {
 	c.Offset = uint64(rest)
 }
 
-// Nanoseconds returns the time of a value in nanoseconds after the origin. ok is false
+// Nanoseconds returns the time of a value in nanoseconds after the origin, rounded down. ok is false
 // when an int64 cannot hold it.
 func (c *Clock) Nanoseconds(ticks uint64) (ns int64, ok bool) {
 	const most = math.MaxInt64 / second
-	offset, ok := c.duration(c.Offset)
-	if !ok || c.OffsetSeconds > most-1 || c.OffsetSeconds < -most || offset >= second {
+	if c.Freq == 0 || c.Offset >= c.Freq || c.OffsetSeconds > most || c.OffsetSeconds < -most {
 		return 0, false
 	}
-	ns = c.OffsetSeconds*second + offset
-	at, ok := c.duration(ticks)
-	if !ok || ns > 0 && at > math.MaxInt64-ns {
+	seconds, rest := ticks/c.Freq, ticks%c.Freq
+	if rest >= c.Freq-c.Offset { // the sum may not fit in 64 bits
+		seconds++
+		rest -= c.Freq - c.Offset
+	} else {
+		rest += c.Offset
+	}
+	part, ok := c.duration(rest)
+	if !ok || seconds > 2*most || c.OffsetSeconds+int64(seconds) > most {
 		return 0, false
 	}
-	return ns + at, true
+	ns = (c.OffsetSeconds + int64(seconds)) * second
+	return ns + part, ns <= math.MaxInt64-part
 }
 
 // duration returns how many nanoseconds a number of ticks is.

@@ -31,16 +31,40 @@ func (s *Stream) nextPacket() error {
 		return err
 	}
 	if d.found[discardedRole] {
-		n := d.met[discardedRole]
-		lost := n
-		if s.counted && n >= s.counter { // otherwise it began anew
-			lost = n - s.counter
+		lost := d.met[discardedRole] // before the first packet
+		if s.counter.known {
+			lost = s.counter.advance(d, discardedRole)
 		}
-		s.counted, s.counter = true, n
+		s.counter = counter{true, s.counter.value + lost}
 		s.discarded += lost
 		s.fresh += lost
 	}
+	if d.found[sequenceRole] {
+		if n := s.sequence.advance(d, sequenceRole); s.sequence.known && n > 1 {
+			s.lostPackets += n - 1
+		}
+		s.sequence = counter{true, d.met[sequenceRole]}
+	}
 	return nil
+}
+
+// A counter is a number that packets have, which grows from one packet to the next.
+type counter struct {
+	known bool // a packet had it
+	value uint64
+}
+
+// advance returns the growth of the counter up to the current packet. A field of few bits may have
+// wrapped around. A lower number is no growth: some tracers write 0 into a packet that they flush.
+func (c *counter) advance(d *decoder, r role) uint64 {
+	n := d.met[r] - c.value
+	if unused := 64 - d.sizes[r]; unused > 0 {
+		n = n << unused >> unused
+	}
+	if n >= 1<<(d.sizes[r]-1) {
+		return 0
+	}
+	return n
 }
 
 // packetClass reads the header, which says what stream the packet is of.

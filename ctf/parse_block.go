@@ -129,12 +129,16 @@ func (p *parser) clock() error {
 	switch {
 	case err != nil:
 		return err
-	case p.trace.clock(c.Name) != nil:
-		return fmt.Errorf("a second clock %q", c.Name)
 	case len(p.trace.Clocks) == maxClocks:
 		return fmt.Errorf("more than %d clocks", maxClocks)
 	}
 	c.shift(offset)
+	if first := p.trace.clock(c.Name); first != nil {
+		if *first == *c { // LTTng repeats metadata that it regenerates
+			return nil
+		}
+		return fmt.Errorf("a second clock %q, which differs from the first", c.Name)
+	}
 	p.trace.Clocks = append(p.trace.Clocks, c)
 	return nil
 }
@@ -181,7 +185,7 @@ func (p *parser) stream() error {
 
 func (p *parser) event() error {
 	e := &EventClass{LogLevel: -1}
-	var stream uint64
+	d := declared{event: e}
 	err := p.attributes(func(a *attribute) (err error) {
 		switch a.path {
 		case "name":
@@ -189,7 +193,8 @@ func (p *parser) event() error {
 		case "id":
 			e.ID, err = a.number()
 		case "stream_id":
-			stream, err = a.number()
+			d.named = true
+			d.stream, err = a.number()
 		case "loglevel":
 			e.LogLevel, err = a.signed()
 		case "model.emf.uri":
@@ -207,21 +212,34 @@ func (p *parser) event() error {
 	if len(p.events) == maxEvents {
 		return fmt.Errorf("more than %d events", maxEvents)
 	}
-	p.events = append(p.events, declared{e, stream, p.tok.at})
+	d.at = p.tok.at
+	p.events = append(p.events, d)
 	return nil
 }
 
-// declared is an event and the stream that it says it is of, which may be declared after it.
+// declared is an event and its stream, which may be declared after it.
 type declared struct {
 	event  *EventClass
 	stream uint64
+	named  bool // it has a stream_id
 	at     int
+}
+
+// streamOf returns the stream of an event. Without a stream_id it is the only one, which needs no declaration.
+func (p *parser) streamOf(d *declared) *StreamClass {
+	if d.named || len(p.trace.Classes) > 1 {
+		return p.trace.stream(d.stream)
+	}
+	if len(p.trace.Classes) == 0 {
+		p.trace.Classes = []*StreamClass{{}}
+	}
+	return p.trace.Classes[0]
 }
 
 // link gives events to their streams.
 func (p *parser) link() (errs []error) {
 	for _, d := range p.events {
-		e, s := d.event, p.trace.stream(d.stream)
+		e, s := d.event, p.streamOf(&d)
 		var err error
 		switch {
 		case s == nil:

@@ -19,19 +19,20 @@ type Stream struct {
 	instance uint64   // the stream's number within its class, if packets have one
 	begins   []uint64 // of the first packet of each file
 
-	d         decoder
-	file      *os.File
-	opened    int   // how many of Files
-	size      int64 // of the file, in bits
-	packetEnd int64 // in bits; 0 before the first packet
-	content   int64 // where the packet's content ends, which may be after the file
-	context   Value // of the packet
-	counted   bool
-	counter   uint64 // of lost events, as the last packet has it
-	discarded uint64
-	fresh     uint64 // of them, not yet told by an event
-	event     Event
-	err       error
+	d           decoder
+	file        *os.File
+	opened      int     // how many of Files
+	size        int64   // of the file, in bits
+	packetEnd   int64   // in bits; 0 before the first packet
+	content     int64   // where the packet's content ends, which may be after the file
+	context     Value   // of the packet
+	counter     counter // of lost events
+	sequence    counter // of packets
+	discarded   uint64
+	fresh       uint64 // of them, not yet told by an event
+	lostPackets uint64
+	event       Event
+	err         error
 }
 
 // Event is an event. It is valid until the next call of the Next that returned it.
@@ -48,8 +49,24 @@ type Event struct {
 	PacketContext, Header, StreamContext, Context, Payload Value
 }
 
+// Elapsed returns Ticks in nanoseconds, rounded down: the time on the clock without its offset. It is 0 without a clock,
+// and when an int64 cannot hold it.
+func (e *Event) Elapsed() int64 {
+	c := e.Stream.Class.clock
+	if c == nil {
+		return 0
+	}
+	ns, _ := c.duration(e.Ticks)
+	return ns
+}
+
 // Discarded returns how many events the tracer says it lost in this stream, up to the packet that was read last.
 func (s *Stream) Discarded() uint64 { return s.discarded }
+
+// LostPackets returns the number of packets missing between those read so far, by their sequence numbers (packet_seq_num).
+// The number of their events is unknown. It is 0 when packets have no such number, and packets before the first one read
+// are not missing: a tracer that keeps the newest packets drops them.
+func (s *Stream) LostPackets() uint64 { return s.lostPackets }
 
 // PacketContext returns the context of the packet that was read last; before the first it has no Type.
 func (s *Stream) PacketContext() *Value { return &s.context }

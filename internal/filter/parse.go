@@ -41,6 +41,19 @@ func Parse(s string) (*Expr, error) {
 	return e, e.compile(root)
 }
 
+// ComparesText reports whether the expression compares a name with a text.
+func (e *Expr) ComparesText(name string) bool {
+	var walk func(*Node) bool
+	walk = func(n *Node) bool {
+		if n == nil {
+			return false
+		}
+		text := n.Op.IsComparison() && n.Y.Op == Text && n.X.Op == Name && n.X.text == name
+		return text || walk(n.X) || walk(n.Y)
+	}
+	return walk(e.root)
+}
+
 // Names returns the names in the expression, in their order, each as often as it is there.
 func (e *Expr) Names() (names []string) {
 	var walk func(*Node)

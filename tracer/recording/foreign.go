@@ -5,22 +5,44 @@ import (
 	"github.com/waymark-trace/waymark/event"
 )
 
-// foreignClass describes a kind of events of another tracer: its own context, and its payload.
+// foreignClass describes a kind of events of another tracer: its own context, its payload, and then
+// what it shares with others, so that argN of a payload does not depend on that.
 func foreignClass(e *ctf.EventClass) *class {
 	c := &class{point: newPoint(e.Name)}
-	for _, s := range []*ctf.Struct{e.Context, e.Payload} {
+	for n, s := range []*ctf.Struct{e.Context, e.Payload, e.Stream.EventContext, e.Stream.PacketContext} {
 		if s == nil {
 			continue
 		}
 		for i := range s.Fields {
-			f := &s.Fields[i]
-			if isLength(s.Fields, i) {
-				continue
+			if f := &s.Fields[i]; !isLength(s.Fields, i) && !(n >= shared && isKnown(f.Name)) {
+				c.point.Fields = append(c.point.Fields, event.Field{Name: f.Name, Type: typeOf(f.Type), Kind: kindOf(f.Type), Verb: verbOf(f.Type)})
 			}
-			c.point.Fields = append(c.point.Fields, event.Field{Name: f.Name, Kind: kindOf(f.Type), Verb: verbOf(f.Type)})
 		}
 	}
 	return c
+}
+
+// shared is the first of an event's structs that others have, too.
+const shared = 2
+
+// isKnown reports whether a field of a shared context is not shown as a field, because it is a part of an
+// event.Event or means something to the reader of packets only.
+func isKnown(name string) bool {
+	switch name {
+	case "timestamp_begin", "timestamp_end", "content_size", "packet_size", "packet_seq_num", "events_discarded", "cpu_id":
+		return true
+	}
+	return contextNames[name] != ""
+}
+
+// Enum is the Type of fields of other tracers' events that have labels for numbers.
+const Enum = "enum"
+
+func typeOf(t ctf.Type) string {
+	if _, ok := t.(*ctf.Enum); ok {
+		return Enum
+	}
+	return ""
 }
 
 // isLength reports whether a field says nothing but how long the next one is, as LTTng and Writer have them.
@@ -42,7 +64,7 @@ func kindOf(t ctf.Type) event.Kind {
 		}
 		return event.Uint64
 	case *ctf.Enum:
-		return event.Invalid
+		return kindOf(&t.Integer)
 	case *ctf.Float:
 		if t.Size == 32 {
 			return event.Float32
@@ -74,33 +96,37 @@ func verbOf(t ctf.Type) string {
 
 // foreign takes the values of another tracer's event.
 func (c *class) foreign(e *Event) {
-	for _, s := range []*ctf.Value{&e.Raw.Context, &e.Raw.Payload} {
+	for n, s := range []*ctf.Value{&e.Raw.Context, &e.Raw.Payload, &e.Raw.StreamContext, &e.Raw.PacketContext} {
 		t, ok := s.Type.(*ctf.Struct)
 		if !ok {
 			continue
 		}
 		for i := range s.Elems {
-			if isLength(t.Fields, i) {
-				continue
+			if !isLength(t.Fields, i) && !(n >= shared && isKnown(t.Fields[i].Name)) {
+				v, nested := basic(&s.Elems[i])
+				e.Values, e.Nested = append(e.Values, v), append(e.Nested, nested)
 			}
-			raw := &s.Elems[i]
-			k := kindOf(raw.Type)
-			v := event.Number(k, raw.Bits)
-			nested := (*ctf.Value)(nil)
-			switch k {
-			case event.Invalid:
-				v, nested = event.Value{}, raw
-			case event.String, event.Bytes:
-				text := raw.Text
-				if k == event.String { // an array of characters is filled up
-					text = untilNUL(text)
-				}
-				v = event.Text(k, text, len(text))
-			}
-			e.Values = append(e.Values, v)
-			e.Nested = append(e.Nested, nested)
 		}
 	}
+}
+
+// basic returns a value as one of an event, and raw where that does not express it.
+func basic(raw *ctf.Value) (v event.Value, nested *ctf.Value) {
+	k := kindOf(raw.Type)
+	switch k {
+	case event.Invalid:
+		return event.Value{}, raw
+	case event.String, event.Bytes:
+		text := raw.Text
+		if k == event.String { // an array of characters is filled up
+			text = untilNUL(text)
+		}
+		return event.Text(k, text, len(text)), nil
+	}
+	if _, ok := raw.Type.(*ctf.Enum); ok {
+		nested = raw
+	}
+	return event.Number(k, raw.Bits), nested
 }
 
 func untilNUL(text []byte) []byte {

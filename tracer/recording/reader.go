@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,9 +19,10 @@ import (
 type Event struct {
 	event.Event
 	// Raw is the event as the trace has it. Fields of other tracers' events that are no basic values have the
-	// kind event.Invalid, and are there: Nested points to them.
+	// kind event.Invalid, and are there: Nested points to them. Enumerations are integers, and
+	// Nested points to them for their labels.
 	Raw *ctf.Event
-	// Nested are, for each of Values, what cannot be one; nil for those that are.
+	// Nested are, for each of Values, what it cannot express; nil for basic values.
 	Nested []*ctf.Value
 }
 
@@ -95,6 +97,17 @@ func (r *Reader) Losses() ([]source.Loss, error) {
 		}
 	}
 	return lost, nil
+}
+
+// LostPackets returns the number of packets missing between those that were read so far. Losses does not count
+// their events, whose number is unknown.
+func (r *Reader) LostPackets() (n uint64) {
+	for _, t := range r.Traces {
+		for _, s := range t.Streams {
+			n += s.LostPackets()
+		}
+	}
+	return n
 }
 
 // appendLosses appends the losses of a stream: those for which its last packet has a reason, and the rest.
@@ -194,6 +207,27 @@ func (e *Event) circumstances() {
 	e.who(&e.Raw.StreamContext)
 }
 
+// contextNames are the fields of contexts that become part of an event.Event, by waymark's names and LTTng's.
+var contextNames = map[string]string{
+	"pid": "pid", "vpid": "pid", "tid": "tid", "vtid": "tid", "comm": "comm", "procname": "comm", "goroutine": "goroutine",
+}
+
+// Has reports whether events of a point have a pid, tid, comm or goroutine, as name says. Without it, the
+// value in events is the zero one.
+func (r *Reader) Has(p *event.Point, name string) bool {
+	for e, c := range r.classes {
+		if c.point != p {
+			continue
+		}
+		for _, s := range []*ctf.Struct{e.Stream.PacketContext, e.Stream.EventContext} {
+			if s != nil && slices.ContainsFunc(s.Fields, func(f ctf.Field) bool { return contextNames[f.Name] == name }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (e *Event) who(context *ctf.Value) {
 	t, ok := context.Type.(*ctf.Struct)
 	if !ok {
@@ -201,12 +235,12 @@ func (e *Event) who(context *ctf.Value) {
 	}
 	for i := range context.Elems {
 		v := &context.Elems[i]
-		switch t.Fields[i].Name {
-		case "pid", "vpid":
+		switch contextNames[t.Fields[i].Name] {
+		case "pid":
 			e.PID = int(int32(v.Bits))
-		case "tid", "vtid":
+		case "tid":
 			e.TID = int(int32(v.Bits))
-		case "comm", "procname":
+		case "comm":
 			text, _, _ := strings.Cut(string(v.Text), "\x00")
 			e.Comm = text
 		case "goroutine":

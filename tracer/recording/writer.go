@@ -57,7 +57,7 @@ func Create(dir string, o *Options) (*Writer, error) {
 		offset = wallOffset()
 	}
 	clock := ctf.Clock{
-		Name: clockName, UUID: bootID(), Description: "CLOCK_MONOTONIC", Freq: uint64(time.Second), Precision: 1,
+		Name: clockName, UUID: bootID(), Description: "CLOCK_MONOTONIC", Freq: uint64(time.Second), Precision: 1, Absolute: true,
 		OffsetSeconds: int64(offset / time.Second), Offset: uint64(offset % time.Second),
 	}
 	if offset%time.Second < 0 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
+	"github.com/waymark-trace/waymark/ctf"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/filter"
@@ -94,6 +96,9 @@ type reporter interface {
 // reportTrace reads a trace from its beginning to its end.
 func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string, patterns []string) error {
 	r, damage := recording.Open(path)
+	if r == nil && errors.Is(damage, ctf.ErrVersion2) {
+		return damage
+	}
 	if r == nil {
 		return term.WithHint(damage, "TRACE is a directory with a file named metadata, or with such below it, as waymark record and LTTng write them")
 	}
@@ -160,6 +165,7 @@ func printRecorded(ctx context.Context, e *term.Env, r *recording.Reader, chosen
 	if err != nil {
 		return err
 	}
+	sum.LostPackets = r.LostPackets()
 	if sum.Lost = source.Total(lost); chosen.filters {
 		sum.Filtered = &others
 	}
@@ -206,7 +212,7 @@ func chooseEvents(points []*event.Point, patterns []string, where string) (*even
 			return nil, err
 		}
 	}
-	missing := map[string]bool{}
+	missing, nested := map[string]bool{}, map[string]bool{}
 	found := map[string]bool{}
 	for _, p := range selected {
 		c.selected[p] = nil
@@ -214,8 +220,9 @@ func chooseEvents(points []*event.Point, patterns []string, where string) (*even
 			continue
 		}
 		f, err := expr.Bind(func(name string) (event.Kind, error) {
-			k, ok := kindOfName(p, name)
-			found[name] = found[name] || ok
+			k, ok := kindOfName(p, name, expr.ComparesText(name))
+			nested[name] = nested[name] || ok && k == event.Invalid
+			found[name] = found[name] || ok && k != event.Invalid
 			missing[name] = true
 			return k, nil
 		})
@@ -225,6 +232,9 @@ func chooseEvents(points []*event.Point, patterns []string, where string) (*even
 		c.selected[p] = f
 	}
 	for name := range missing {
+		if !found[name] && nested[name] {
+			return nil, term.WithHint(fmt.Errorf("--where: %s is neither a number nor a text", name), "structs, arrays and variants are printed, and not compared")
+		}
 		if !found[name] && len(selected) > 0 {
 			return nil, term.WithHint(fmt.Errorf("--where: no marker of the trace has a field %s", name),
 				"every event has comm, pid, tid, cpu and goroutine")
@@ -233,9 +243,13 @@ func chooseEvents(points []*event.Point, patterns []string, where string) (*even
 	return c, nil
 }
 
-// kindOfName returns the kind of the value with a name in the events of a point.
-func kindOfName(p *event.Point, name string) (event.Kind, bool) {
+// kindOfName returns the kind of the value with a name in the events of a point. That of an enumeration is a text
+// where a condition compares it with one.
+func kindOfName(p *event.Point, name string, text bool) (event.Kind, bool) {
 	if i := p.Lookup(name); i >= 0 {
+		if text && p.Fields[i].Type == recording.Enum {
+			return event.String, true
+		}
 		return p.Fields[i].Kind, true
 	}
 	v, _ := source.Builtin(&event.Event{}, name)
@@ -248,16 +262,29 @@ func (c *eventChoice) holds(e *recording.Event) (ok, selected bool) {
 	if !selected || f == nil {
 		return selected, selected
 	}
-	return f.Eval(func(i int) (filter.Value, bool) { return valueOfName(e, f.Vars[i].Name) }), true
+	return f.Eval(func(i int) (filter.Value, bool) { return valueOfName(e, &f.Vars[i]) }), true
 }
 
-func valueOfName(e *recording.Event, name string) (filter.Value, bool) {
-	if i := e.Point.Lookup(name); i >= 0 {
+func valueOfName(e *recording.Event, variable *filter.Var) (filter.Value, bool) {
+	if i := e.Point.Lookup(variable.Name); i >= 0 {
 		v := &e.Values[i]
-		return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Err() == nil && e.Nested[i] == nil
+		if n := e.Nested[i]; n != nil && variable.Kind == event.String {
+			return filter.Value{Text: enumLabel(n)}, true
+		}
+		return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Err() == nil && v.Kind() != event.Invalid
 	}
-	v, _ := source.Builtin(&e.Event, name)
+	v, _ := source.Builtin(&e.Event, variable.Name)
 	return filter.Value{Bits: v.Bits(), Text: v.Bytes()}, v.Kind() != event.Invalid
+}
+
+// enumLabel returns the first label of an enumeration's value, as reports show it; nothing for a value without.
+func enumLabel(v *ctf.Value) []byte {
+	if t, ok := v.Type.(*ctf.Enum); ok {
+		if names := t.Names(nil, v.Bits); len(names) > 0 {
+			return []byte(names[0])
+		}
+	}
+	return nil
 }
 
 // reportLatency measures the time from one marker to another.
@@ -286,12 +313,34 @@ func newReportLatency(out *term.Output, o *reportOptions, r *recording.Reader, p
 	if v.endBy == "" {
 		v.endBy = v.by
 	}
+	if err := v.checkKey(r); err != nil {
+		return nil, err
+	}
 	v.pairs = source.NewPairs(source.PairOptions{
 		Begins: func(p *event.Point) bool { return slices.Contains(v.from, p) },
 		Ends:   func(p *event.Point) bool { return slices.Contains(v.to, p) },
 		By:     v.by, EndBy: v.endBy,
 	})
 	return v, nil
+}
+
+// checkKey refuses to join by threads that the trace does not have: all events would be of one.
+func (v *reportLatency) checkKey(r *recording.Reader) error {
+	check := func(points []*event.Point, by string) error {
+		for _, p := range points {
+			switch {
+			case by == "" && (r.Has(p, "tid") || r.Has(p, "goroutine")):
+			case by == "" || (by == "tid" || by == "goroutine" || by == "pid" || by == "comm") && !r.Has(p, by):
+				return term.WithHint(fmt.Errorf("events of %s have no %s in this trace, which would join begin and end", p.FullName(), cmp.Or(by, "thread id")),
+					"name a field that both markers have: --by FIELD; LTTng records thread ids after lttng add-context -u -t vtid")
+			}
+		}
+		return nil
+	}
+	if err := check(v.from, v.by); err != nil {
+		return err
+	}
+	return check(v.to, v.endBy)
 }
 
 // Recorded adds an event.

@@ -21,13 +21,14 @@ type Type uint8
 // The types. Of Sized text the operand after the pointer is the length.
 const (
 	Number Type = iota
+	Int         // signed, whatever the operand says
 	Bool
 	Pointer
 	Text
 	Sized
 )
 
-var types = map[string]Type{"": Number, "bool": Bool, "pointer": Pointer, "text": Text, "sized": Sized}
+var types = map[string]Type{"": Number, "int": Int, "bool": Bool, "pointer": Pointer, "text": Text, "sized": Sized}
 
 // Operands is how many operands an argument takes.
 func (t Type) Operands() int {

@@ -43,12 +43,14 @@ func MarkersOf(f *File, sites []sdt.Site, doc *schema.Document) []*Marker {
 	}
 	for _, m := range all {
 		if !m.Typed {
+			known := m.known()
+			m.sign(known)
 			m.Fields = operandFields(f, m.Sites)
 			m.Args = make([]Argument, len(m.Fields))
 			for i := range m.Args {
 				m.Args[i].Operand = i + 1
 			}
-			m.name()
+			m.name(known)
 		}
 	}
 	return all

@@ -64,6 +64,42 @@ func TestMarkersOfOperands(t *testing.T) {
 	}
 }
 
+// The catalogue's ints are signed where a program casts them to an unsigned type, in registers and constants,
+// and the notes stay as they are.
+func TestMarkersOfCatalog(t *testing.T) {
+	constant := sdt.Operand{Kind: sdt.Constant, Size: 4, Value: 0xffffffff}
+	socket := site("rpc_socket_send_fd", 16, register(8, false), register(8, false))
+	other := site("rpc_socket_send_fd", 32, register(8, false), constant)
+	alloc := site("object__alloc", 48, register(8, false), register(8, false), register(8, false), register(8, false))
+	socket.Provider, other.Provider, alloc.Provider = "libvirt", "libvirt", "hotspot"
+	sites := []sdt.Site{socket, other, alloc}
+	markers := MarkersOf(&File{machine: elf.EM_X86_64, goid: -1}, sites, nil)
+	got := map[string][]event.Field{}
+	for _, m := range markers {
+		got[m.Name] = m.Fields
+	}
+	want := map[string][]event.Field{
+		"rpc_socket_send_fd": {{Name: "socket", Type: "Pointer", Kind: event.Pointer}, {Name: "fd", Type: "int64", Kind: event.Int64}},
+		"object__alloc": {
+			{Name: "thread", Type: "uint64", Kind: event.Uint64}, {Name: "class", Type: "string", Kind: event.String},
+			{Name: "bytes", Type: "uint64", Kind: event.Uint64},
+		},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if v := markers[0].Sites[1].Operands[1].Value; int64(v) != -1 {
+		t.Errorf("a constant -1 is %d", int64(v))
+	}
+	for i := range sites {
+		for _, o := range sites[i].Operands {
+			if o.Signed {
+				t.Errorf("%s: the file's operands changed", sites[i].Name)
+			}
+		}
+	}
+}
+
 func TestMarkersOfSchema(t *testing.T) {
 	f := &File{machine: elf.EM_X86_64, goid: -1}
 	text := []event.Field{{Name: "path", Type: "string", Kind: event.String, Verb: "%s"}}

@@ -12,11 +12,16 @@ import (
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
 )
 
-// name gives the fields of a marker the names and types that the catalogue has for it.
-func (m *Marker) name() {
+// known returns what the catalogue has for a marker with as many operands; nil otherwise, and then
+// Unnamed is why.
+func (m *Marker) known() []catalog.Arg {
 	versions := catalog.Lookup(m.Provider, m.Name)
 	if versions == nil {
-		return
+		return nil
+	}
+	most := 0
+	for i := range m.Sites {
+		most = max(most, len(m.Sites[i].Operands))
 	}
 	has := func(args []catalog.Arg) bool {
 		return !slices.ContainsFunc(m.Sites, func(s sdt.Site) bool { return len(s.Operands) != catalog.Operands(args) })
@@ -28,13 +33,40 @@ func (m *Marker) name() {
 			counts = append(counts, strconv.Itoa(catalog.Operands(args)))
 		}
 		m.Unnamed = fmt.Errorf("arguments are known for %s of them, and this file has %d",
-			strings.Join(counts, " or "), len(m.Fields))
+			strings.Join(counts, " or "), most)
+		return nil
+	}
+	return versions[i]
+}
+
+// sign makes the operands of C's ints signed. Notes say otherwise where a program casts them
+// to an unsigned type, as libvirt does.
+func (m *Marker) sign(args []catalog.Arg) {
+	at := 0
+	for _, a := range args {
+		for i := range m.Sites {
+			s := &m.Sites[i]
+			o := s.Operands[at]
+			if a.Type != catalog.Int || o.Signed || o.Float {
+				continue
+			}
+			o.Signed, o.Value = true, event.Int64.Extend(o.Value, o.Size)
+			s.Operands = slices.Clone(s.Operands) // those of the file stay as its notes have them
+			s.Operands[at] = o
+		}
+		at += a.Type.Operands()
+	}
+}
+
+// name gives the fields of a marker the names and types that the catalogue has for it.
+func (m *Marker) name(args []catalog.Arg) {
+	if args == nil {
 		return
 	}
 	var fields []event.Field
 	var from []Argument
 	at := 0
-	for _, a := range versions[i] {
+	for _, a := range args {
 		f, arg := m.Fields[at], m.Args[at]
 		f.Name = a.Name
 		switch {

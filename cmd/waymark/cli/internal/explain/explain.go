@@ -92,6 +92,8 @@ var hints = []struct {
 	{kernelevent.ErrPath, "make a symbolic link to the file, with a name without blanks, and give that"},
 	{kernelevent.ErrBusy, "end perf, or write 0 to the event's enable file below /sys/kernel/tracing/events, then try again"},
 
+	{ctf.ErrVersion2, "record with lttng create --trace-format=ctf-1.8, or convert with babeltrace2 2.1: babeltrace2 TRACE -c sink.ctf.fs -p 'path=\"DIR\",ctf-version=\"1\"'"},
+
 	{path.ErrBadPattern, "* stands for any text, ? for a character, [a-z] for one of these; a [ itself is \\["},
 
 	{link.ErrNotELF, "link takes a finished Linux executable, as GOOS=linux go build writes it"},

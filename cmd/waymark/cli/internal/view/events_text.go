@@ -173,6 +173,7 @@ type TraceView interface {
 // TraceSummary is what trace says at its end.
 type TraceSummary struct {
 	Events, Lost uint64
+	LostPackets  uint64  // of a trace on disk; Lost does not count their events
 	Unread       bool    // how many were lost is not known
 	Filtered     *uint64 // nil without a condition
 	Problems     []error // why all events of a marker were lost
@@ -190,6 +191,9 @@ func (s *TraceSummary) Print(e *term.Env) {
 	lost := strconv.FormatUint(s.Lost, 10)
 	if s.Unread {
 		lost = "an unknown number"
+	}
+	if s.LostPackets > 0 {
+		lost = term.Plural(s.Lost, "event") + " and " + term.Plural(s.LostPackets, "packet")
 	}
 	e.Message("%s%s, %s lost, in %s", term.Plural(s.Events, "event"), others, lost, Seconds(s.Elapsed))
 }

@@ -148,7 +148,7 @@ func appendNumber(b []byte, t *ctf.Integer, bits uint64) []byte {
 
 // Recorded prints an event as Event does, with the time on the clock of its program.
 func (v *TraceJSON) Recorded(e *recording.Event) error {
-	return v.print(&e.Event, time.Duration(e.Raw.Ticks), func(b []byte, i int) []byte {
+	return v.print(&e.Event, time.Duration(e.Raw.Elapsed()), func(b []byte, i int) []byte {
 		if n := e.Nested[i]; n != nil {
 			text, _ := encodeJSON(jsonNested(n)) // nothing in it cannot be encoded
 			return append(b, text...)
