@@ -144,7 +144,7 @@ func (w *Writer) Channel(name string, reasons ...string) (*Channel, error) {
 	})
 }
 
-// PackedChannel begins a group of streams for tracer.Batch, one for each process and CPU.
+// PackedChannel begins a group of streams for ring.Batch, one for each process and CPU.
 func (w *Writer) PackedChannel(name string) (*PackedChannel, error) {
 	return add(w, name, func() (*PackedChannel, error) { return newPackedChannel(w.trace, name) })
 }
