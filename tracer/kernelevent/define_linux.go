@@ -200,16 +200,15 @@ func (d *definer) define(p plannedEvent) error {
 		n := 0
 		for ; n < len(rest); n++ {
 			place := &rest[n]
-			err := d.fs.Define(&tracefs.Event{Group: e.Group, Name: e.Name,
-				Path: place.Path, Offset: place.Offset, Counter: place.Counter, Args: place.Args})
+			err := d.place(e, place, place.Path)
 			if errors.Is(err, unix.EEXIST) {
 				break // another place, or somebody who was faster
 			}
+			if err == nil {
+				err = d.verify(e, place, p.marker.File)
+			}
 			if err != nil {
-				if n > 0 {
-					err = errors.Join(err, d.fs.Delete(e.Group, e.Name))
-				}
-				return err
+				return errors.Join(err, d.withdraw(e))
 			}
 		}
 		if n > 0 {
@@ -219,6 +218,39 @@ func (d *definer) define(p plannedEvent) error {
 		rest = rest[n:]
 	}
 	return nil
+}
+
+// place adds a place to an event, by a path of its file.
+func (d *definer) place(e Event, p *Place, path string) error {
+	return d.fs.Define(&tracefs.Event{Group: e.Group, Name: e.Name, Path: path, Offset: p.Offset, Counter: p.Counter, Args: p.Args})
+}
+
+// verify reports whether a defined place is in the file that Find read, and not in one that took its path in between.
+// The kernel compares inodes when a place is added to an event, and refuses one that the event has; so the same place
+// by a descriptor of the file must be refused. Kernels that take one place for an event (before Linux 5.4) refuse any.
+func (d *definer) verify(e Event, p *Place, file *model.File) error {
+	opened, err := model.Reopen(file)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	err = d.place(e, p, fmt.Sprintf("/proc/self/fd/%d", opened.Fd()))
+	switch {
+	case err == nil:
+		return fmt.Errorf("%s %w", p.Path, model.ErrChanged)
+	case errors.Is(err, unix.EEXIST):
+		return nil
+	}
+	return err
+}
+
+// withdraw deletes an event if it is there.
+func (d *definer) withdraw(e Event) error {
+	err := d.fs.Delete(e.Group, e.Name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // undo deletes what was defined, so that what could not be defined whole is not there by half.
