@@ -21,10 +21,10 @@ import (
 func TestHeaders(t *testing.T) {
 	const kinds, events, mib = 1100, 3300, 1 << 20
 	dir := t.TempDir()
-	markers := make([]marker.Marker1[int64], kinds)
+	markers := make([]marker.Marker1[int64], kinds) //waymark:ignore more than anybody declares, for the test
 	for i := range markers {
-		markers[i] = marker.New1[int64](fmt.Sprintf("headers:m%d", i), "n %d")
-		p, err := markers[i].Register(func(int64) {}) // makes it known
+		markers[i] = marker.New1[int64](fmt.Sprintf("headers:m%d", i), "n %d") //waymark:ignore as above
+		p, err := markers[i].Register(func(int64) {})                          // makes it known
 		if err != nil {
 			t.Fatal(err)
 		}
