@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/tracefs"
 	"github.com/waymark-trace/waymark/tracer/kernelevent"
 	"golang.org/x/sys/unix"
@@ -35,7 +36,7 @@ func TestKernelEventWhileExchanged(t *testing.T) {
 	}
 	instance := filepath.Join(dir, "instances", fmt.Sprintf("waymark-exchange-%d", os.Getpid()))
 	if err := os.Mkdir(instance, 0o755); err != nil {
-		t.Skip("no instance of ftrace: ", err)
+		peer.Missing(t, fmt.Sprintf("instances of ftrace: %v", err))
 	}
 	defer os.Remove(instance)
 	markers := mustFind(t, Path(path), "args")

@@ -1,6 +1,7 @@
 package link_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,7 +44,7 @@ func copyOf(t *testing.T, dir, name string, data []byte, owner int, mode uint32,
 	}
 	if caps {
 		if err := unix.Setxattr(path, "security.capability", netRaw, 0); err != nil {
-			t.Skipf("this file system has no capabilities: %v", err)
+			peer.Missing(t, fmt.Sprintf("a file system with capabilities: %v", err))
 		}
 	}
 	return path
