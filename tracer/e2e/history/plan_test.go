@@ -139,8 +139,12 @@ func draw(seed uint64, length time.Duration) *plan {
 	p.threads = 1 + r.IntN(6)
 	p.locked = d.chance(50)
 	p.burst = []int{1, 20, 200, 3000}[r.IntN(4)]
-	p.pause = time.Duration(p.burst*(40+r.IntN(400))*p.threads) * time.Microsecond
-	p.pause = min(max(p.pause, time.Millisecond), 300*time.Millisecond)
+	each := 40 + r.IntN(400) // microseconds between two marks, of all threads
+	if d.chance(15) {
+		each = 5
+	}
+	p.pause = time.Duration(p.burst*each*p.threads) * time.Microsecond
+	p.pause = min(max(p.pause, 100*time.Microsecond), 300*time.Millisecond)
 	if d.chance(30) {
 		p.forks = 200 + r.IntN(3000)
 	}
