@@ -254,7 +254,7 @@ func (r *run) check(command *tracing) {
 		marks += uint64(len(t.marks))
 	}
 	for _, s := range r.all {
-		if s.cmd == nil || s.cmd.Process == nil {
+		if !s.flown && (s.cmd == nil || s.cmd.Process == nil) {
 			continue
 		}
 		if err := s.collect(); err != nil {
@@ -281,8 +281,8 @@ func (r *run) check(command *tracing) {
 	} else if r.plan.form.isGo() {
 		engine = "both"
 	}
-	r.t.Logf("totals: %d marks, %d sessions, %d exact, %d received, %d lost, %d leaked by the kernel and repaired, 1 seeds of %s, 1 seeds with engine %s",
-		marks, sessions, exact, received, lost, r.repaired, r.plan.form, engine)
+	r.t.Logf("totals: %d s, %d marks, %d sessions, %d exact, %d received, %d lost, %d leaked by the kernel and repaired, 1 seeds of %s, 1 seeds with engine %s",
+		int(r.plan.length.Seconds()), marks, sessions, exact, received, lost, r.repaired, r.plan.form, engine)
 }
 
 // judge decides whether it ended as it should, and what its output can prove.
@@ -341,6 +341,10 @@ func (r *run) compareOutput(threads []*thread, command *tracing) {
 		if k, _ := fmt.Sscanf(l, "thread %d marked %d,", &slot, &n); k == 2 {
 			args = append(args, fmt.Sprint(n))
 		}
+	}
+	if len(args) != r.plan.threads {
+		r.violation("the program wrote\n%sand ended by %v:\n%s", &p.stdout, p.err, &p.stderr)
+		return
 	}
 	again := newProgram(r.t, r.dir+"/again", p.path, r.plan)
 	again.set(wordCalm, 0)

@@ -48,6 +48,10 @@ func (s *tracing) collect() error {
 	switch s.verb {
 	case "record":
 		return s.readTrace()
+	case "flight":
+		err := s.readTrace()
+		s.summary, s.reported = true, uint64(len(s.events))
+		return err
 	case "trace":
 		return s.readLines()
 	}
@@ -57,7 +61,7 @@ func (s *tracing) collect() error {
 // lines yields the objects of a file; a tracer that was killed may leave a part of the last one.
 func (s *tracing) lines(path string, yield func(*line) error) error {
 	f, err := os.Open(path)
-	if os.IsNotExist(err) && s.err != nil {
+	if os.IsNotExist(err) && (s.err != nil || s.flown) {
 		return nil
 	} else if err != nil {
 		return err

@@ -153,6 +153,9 @@ func draw(seed uint64, length time.Duration) *plan {
 		d.allowed[n] = d.chance(35)
 	}
 	d.allowed[killTarget] = d.chance(12)
+	if p.form.isGo() || d.allowed[executes] {
+		d.allowed[limitProcesses] = false // they need threads, and would end without a tracer too
+	}
 	d.disk = d.chance(30)
 	if d.chance(15) {
 		p.memory = int64(32+r.IntN(96)) << 20
@@ -221,6 +224,9 @@ func (d *drawing) session(to target) *sessionPlan {
 		s.target = byPID
 	}
 	s.follow = !s.agent && s.target != byFile && d.chance(30)
+	if s.agent && to == byPID && d.chance(20) {
+		s.verb = "flight"
+	}
 	s.wants = [...][markKinds]bool{{true, true}, {true, false}, {false, true}, {true, true}}[d.IntN(4)]
 	if s.verb == "latency" {
 		s.wants = [markKinds]bool{true, true}

@@ -233,7 +233,7 @@ func TestDraw(t *testing.T) {
 			t.Errorf("no %v", n)
 		}
 	}
-	for _, want := range []any{"stat", "trace", "record", "latency", "disk", true, false, byPID, byFile, byInterrupt, byTerm, byDuration, byCount} {
+	for _, want := range []any{"stat", "trace", "record", "latency", "flight", "disk", true, false, byPID, byFile, byInterrupt, byTerm, byDuration, byCount} {
 		if found[want] == 0 {
 			t.Errorf("no %v", want)
 		}

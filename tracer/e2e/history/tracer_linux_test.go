@@ -39,6 +39,7 @@ type tracing struct {
 	pid                 int
 	imageAt, imageAfter int // of the program: when it started, when it had attached
 	disk                *disk
+	flown               bool // a flight recorder has written a trace
 }
 
 // arguments returns its command line.
@@ -202,6 +203,10 @@ func (s *tracing) live() {
 	r := s.run
 	s.pid = r.program.pid()
 	s.attached, s.asked = math.MaxInt64, math.MaxInt64
+	if s.verb == "flight" {
+		s.fly()
+		return
+	}
 	closed := s.gated
 	if closed && !r.program.close() {
 		r.program.open()
