@@ -2,6 +2,7 @@ package history
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,6 +92,7 @@ func (s *tracing) lines(path string, yield func(*line) error) error {
 
 func (s *tracing) readLines() error {
 	s.listed = true
+	s.anyOrder = s.agent && !agentOrdered
 	return s.lines(filepath.Join(s.dir, "output"), func(l *line) error {
 		if l.Summary != nil {
 			s.summary, s.losses = true, true
@@ -149,15 +151,25 @@ func (s *tracing) readCounts() error {
 		s.counts = &last
 	} else if s.latency == nil {
 		s.latency = &pairs{}
-	} else if !s.summary {
-		s.latency = &pairs{lost: 1} // intervals are no totals
 	}
+	s.losses = s.summary // the intervals of latency are no totals
 	return err
 }
 
 // readTrace reads a trace on disk, and the summary.
 func (s *tracing) readTrace() error {
 	s.listed = true
+	if s.target == byCommand { // the command has standard output for itself
+		var objects []byte
+		for l := range bytes.Lines(s.run.program.stderr.Bytes()) {
+			if l[0] == '{' {
+				objects = append(objects, l...)
+			}
+		}
+		if err := os.WriteFile(s.dir+"/stdout", objects, 0o600); err != nil {
+			return err
+		}
+	}
 	err := s.lines(s.dir+"/stdout", func(l *line) error {
 		if l.Recording != nil {
 			s.summary = true

@@ -237,7 +237,7 @@ func (d *drawing) session(to target) *sessionPlan {
 			s.buffer = max(s.buffer, 64<<10)
 		}
 	}
-	if s.verb == "record" && d.disk && d.chance(40) {
+	if s.verb == "record" && to != byCommand && d.disk && d.chance(40) {
 		s.disk = 256 << 10 << d.IntN(4)
 	}
 	s.gated = d.chance(50)

@@ -184,7 +184,8 @@ func TestPlantedPairs(t *testing.T) {
 		{"one too few", pairsOf(v.inside/2 - 1), "were inside"},
 		{"one too many", pairsOf(v.possible/2 + 1), "possible"},
 		{"too long", pairs{pairs: v.received / 2, max: 41}, "the longest"},
-		{"nested", pairs{pairs: v.received / 2, nested: 1, max: 40}, "nested"},
+		{"nested", pairs{pairs: v.received/2 - 1, nested: 1, max: 40}, "nested"},
+		{"without room", pairs{pairs: v.received/2 - 1, from: 1, full: 1, max: 40}, "without room"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s.latency = &tt.p
