@@ -304,13 +304,15 @@ func (s *tracing) judge() {
 		return
 	}
 	said := s.said()
+	if s.was(killGuard) { // the probes were gone from then on, one marker after the other
+		s.asked = min(s.asked, s.guardKilled)
+	}
 	switch {
 	case s.was(killTracer), r.memory != "":
 		s.cut, s.summary = true, false
 		s.losses = s.losses && s.verb == "record"
 	case s.was(killGuard):
 		// What was collected until then is there, as far as there is a summary.
-		s.asked = min(s.asked, s.guardKilled)
 		if !s.summary {
 			s.losses = false
 		}
