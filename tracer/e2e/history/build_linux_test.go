@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -97,8 +96,6 @@ func copyProgram(t *testing.T, path string) string {
 	}
 	return to
 }
-
-func asExit(err error, exit **exec.ExitError) bool { return errors.As(err, exit) }
 
 func splitLines(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") }
 

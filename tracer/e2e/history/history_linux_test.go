@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
@@ -41,6 +43,10 @@ func TestHistory(t *testing.T) {
 		if length, err = time.ParseDuration(s); err != nil || length <= 0 {
 			t.Fatalf("WAYMARK_HISTORY_TIME=%s: %v", s, err)
 		}
+	}
+	// Programs whose tracer is killed become children of this process.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
 	}
 	b := build(t)
 	for _, seed := range seedsToRun(t) {
@@ -153,7 +159,6 @@ func runSeed(t *testing.T, b *built, p *plan) {
 		if err := command.spawn(); err != nil {
 			t.Fatal(err)
 		}
-		everything.Go(func() { command.startStrikes().Wait() })
 	} else if err := r.program.start(nil, r.env); err != nil {
 		t.Fatal(err)
 	}
@@ -162,6 +167,7 @@ func runSeed(t *testing.T, b *built, p *plan) {
 	}
 	if command != nil {
 		command.pid = r.program.pid()
+		everything.Go(func() { command.startStrikes().Wait() })
 	}
 	begun := time.Now()
 	for _, k := range p.strikes {
@@ -294,7 +300,7 @@ func (s *tracing) judge() {
 	case "disk":
 		s.cut = true
 	}
-	if s.target == byCommand {
+	if s.target == byCommand && !s.was(killTracer) {
 		return // its status is the program's
 	}
 	if s.err == nil {
@@ -330,10 +336,13 @@ var stopped = regexp.MustCompile(`, \d+ were stopped`)
 // compareOutput runs the program again, without a tracer, with as many marks for each thread, and compares.
 func (r *run) compareOutput(threads []*thread, command *tracing) {
 	p := r.program
-	if p.killed {
-		var exit *exec.ExitError
-		if err := p.err; command == nil && (!asExit(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL) {
-			r.violation("the program, killed, ended by %v:\n%s", err, &p.stderr)
+	if p.killed.Load() {
+		want := "signal: killed"
+		if command != nil && !p.orphaned.Load() {
+			want = "exit status 137" // the tracer's
+		}
+		if p.status != want {
+			r.violation("the program, killed, ended by %s, want %s:\n%s", p.status, want, &p.stderr)
 		}
 		return
 	}
@@ -345,7 +354,7 @@ func (r *run) compareOutput(threads []*thread, command *tracing) {
 		}
 	}
 	if len(args) != r.plan.threads {
-		r.violation("the program wrote\n%sand ended by %v:\n%s", &p.stdout, p.err, &p.stderr)
+		r.violation("the program wrote\n%sand ended by %s:\n%s", &p.stdout, p.status, &p.stderr)
 		return
 	}
 	again := newProgram(r.t, r.dir+"/again", p.path, r.plan)
@@ -360,8 +369,8 @@ func (r *run) compareOutput(threads []*thread, command *tracing) {
 	if got != string(out) {
 		r.violation("the program wrote\n%sand untraced\n%s%s", got, out, &p.stderr)
 	}
-	if fmt.Sprint(p.err) != fmt.Sprint(err) {
-		r.violation("the program ended by %v, and untraced by %v:\n%s", p.err, err, &p.stderr)
+	if p.status != fmt.Sprint(err) {
+		r.violation("the program ended by %s, and untraced by %v:\n%s", p.status, err, &p.stderr)
 	}
 	sum := uint64(0)
 	for _, t := range threads {

@@ -252,7 +252,8 @@ func (d *drawing) session(to target) *sessionPlan {
 	return s
 }
 
-// strikeTracer draws what happens to a tracer. One that has started the program is never killed: its end would be unseen.
+// strikeTracer draws what happens to a tracer. The guard of one that has started the program is never killed: such a
+// tracer ends by an error, and how its command goes on is its own affair.
 func (d *drawing) strikeTracer(s *sessionPlan) {
 	span := s.life + 150*time.Millisecond
 	if s.target == byCommand {
@@ -262,7 +263,7 @@ func (d *drawing) strikeTracer(s *sessionPlan) {
 		if !d.allowed[n] || !d.chance(40) || s.agent && (n == stopGuard || n == killGuard) {
 			continue
 		}
-		if (n == killTracer || n == killGuard) && s.target == byCommand {
+		if n == killGuard && s.target == byCommand {
 			continue
 		}
 		s.strikes = append(s.strikes, strike{nemesis: n, at: d.upTo(span), length: 5*time.Millisecond + d.upTo(500*time.Millisecond)})
