@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/sdt"
@@ -280,11 +281,9 @@ func (p *probe) variable(name string) (event.Kind, prog.Part, error) {
 	if n := event.ArgNumber(name); n > 0 && p.record != nil && n <= len(p.record.Fields) {
 		return p.part(n - 1)
 	}
-	if name == "gid" {
-		name = "goroutine"
-	}
 	if b, ok := builtin[name]; ok {
-		return b.Kind, p.builtin(b.source), nil
+		f, _ := source.BuiltinField(name)
+		return f.Kind, p.builtin(b), nil
 	}
 	return 0, prog.Part{}, &filter.Error{
 		Reason: fmt.Sprintf("%s has no field %s", p.marker.FullName(), name),

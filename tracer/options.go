@@ -105,6 +105,8 @@ const (
 	defaultMaxKeys    = 16 << 10
 	defaultMaxOpen    = 64 << 10
 	maxMaxKeys        = 1 << 20
+	defaultMaxGroups  = 1 << 10
+	maxMaxGroups      = 16 << 10
 )
 
 // options are the options of all verbs, with their defaults filled in and their limits kept.
@@ -112,6 +114,7 @@ type options struct {
 	Attach
 	maxString int
 	maxKeys   int
+	maxGroups int
 	ownPIDs   bool
 	usual     bool // BufferSize is the default
 	by        []string
@@ -163,7 +166,7 @@ func CheckWhere(where string, m *Marker) (missing []string, err error) {
 	}
 	for _, name := range expr.Names() {
 		_, ok := keyField(m, name)
-		if !ok && name != "gid" && (m.Typed || model.Positional(m, name) == 0) && !slices.Contains(missing, name) {
+		if !ok && (m.Typed || model.Positional(m, name) == 0) && !slices.Contains(missing, name) {
 			missing = append(missing, name)
 		}
 	}

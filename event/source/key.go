@@ -10,8 +10,8 @@ import (
 // the whole text.
 const KeyText = 64
 
-// Builtin returns a value that every event has: pid, tid, cpu, comm or goroutine. It returns false
-// for other names, and for a goroutine that is unknown.
+// Builtin returns a value that every event has: pid, tid, cpu, comm, or goroutine, which is also gid.
+// It returns false for other names, and for a goroutine that is unknown.
 func Builtin(e *event.Event, name string) (event.Value, bool) {
 	switch name {
 	case "pid":
@@ -22,7 +22,7 @@ func Builtin(e *event.Event, name string) (event.Value, bool) {
 		return event.Number(event.Int, uint64(e.CPU)), true
 	case "comm":
 		return event.Text(event.String, []byte(e.Comm), len(e.Comm)), true
-	case "goroutine":
+	case "goroutine", "gid":
 		return event.Number(event.Int64, uint64(e.Goroutine)), e.Goroutine != 0
 	}
 	return event.Value{}, false
@@ -44,7 +44,7 @@ func BuiltinField(name string) (event.Field, bool) {
 		return event.Field{Name: name, Type: "int", Kind: event.Int}, true
 	case "comm":
 		return event.Field{Name: name, Type: "string", Kind: event.String}, true
-	case "goroutine":
+	case "goroutine", "gid":
 		return event.Field{Name: name, Type: "int64", Kind: event.Int64}, true
 	}
 	return event.Field{Name: name}, false
