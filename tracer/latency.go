@@ -107,6 +107,9 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 		d.maxGroups = min(o.MaxKeys, maxMaxGroups)
 	}
 	d.by = o.By
+	if o.Key != "" {
+		d.keys = []string{o.Key, cmp.Or(o.EndKey, o.Key)}
+	}
 	t, err := t.checkAttach(begin, d.Later)
 	if err != nil {
 		return nil, err
