@@ -77,10 +77,9 @@ func openImage(data []byte) (*image, error) {
 		return nil, ErrNotGo
 	}
 	img.goVer = img.info.GoVersion
-	for _, s := range img.info.Settings {
-		img.race = img.race || s.Key == "-race" && s.Value == "true"
-		img.library = img.library || s.Key == "-buildmode" && s.Value != "exe" && s.Value != "pie"
-	}
+	img.race = img.setting("-race") == "true"
+	mode := img.setting("-buildmode")
+	img.library = mode != "" && mode != "exe" && mode != "pie"
 	if err := img.readRelocations(); err != nil {
 		return nil, err
 	}
@@ -89,6 +88,16 @@ func openImage(data []byte) (*image, error) {
 		return nil, err
 	}
 	return img, nil
+}
+
+// setting returns what the program was built with by the name of go build's flag, "" if that is not known.
+func (img *image) setting(flag string) string {
+	for _, s := range img.info.Settings {
+		if s.Key == flag {
+			return s.Value
+		}
+	}
+	return ""
 }
 
 // readBuildInfo reads the build information that go build writes into a program.

@@ -68,7 +68,7 @@ func (c *code) made(fn *gosym.Func, news map[uint64]bool) (places []string) {
 		return nil
 	}
 	text := c.img.at(fn.Entry, fn.End-fn.Entry)
-	c.img.arch.walk(fn.Entry, text, func(step step, pcs []uint64) {
+	c.img.arch.walk(fn.Entry, text, c.around(nil), func(step step, pcs []uint64) {
 		if step.constant == markerabi.MarkerMagic0 || step.calls != 0 && news[step.calls] {
 			s := c.site(pcs, fn, false)
 			places = append(places, fmt.Sprintf("%s:%d", filepath.Base(s.file), s.line))
