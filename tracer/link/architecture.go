@@ -49,9 +49,9 @@ type step struct {
 	constant uint64 // an immediate operand that it copies
 	address  uint64 // a static address that it makes
 
-	// Of a store: where, by an address of the function's own notion if it is not static, and the address that is
-	// stored, 0 if it is not known.
-	writes, word uint64
+	// Of a store: where, which in memory that is not static is an address that means something in this function only,
+	// how many bytes, and the address that is stored, 0 if it is not known.
+	writes, size, word uint64
 
 	// Of a call: the addresses that Go's internal ABI has for the first two arguments, where they are known.
 	receiver, second uint64

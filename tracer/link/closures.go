@@ -28,26 +28,34 @@ type closures struct {
 	all  []*closure
 }
 
-// stored notes the store of a word. Closures are written from their beginning on, and
-// the stack's memory is used again, so a word belongs to the latest closure below it unless that has one there.
-func (c *closures) stored(at, addr, word uint64, function *gosym.Func) {
+// stored notes a store by the instruction at an address, of a function's address if it is not nil. Closures are
+// written from their beginning on, and the stack's memory is used again: a word belongs to the latest closure below it,
+// unless that has one there.
+func (c *closures) stored(at uint64, s *step, function *gosym.Func) {
 	if function != nil {
 		made := &closure{at, function, make(map[uint64]uint64)}
-		c.open[addr] = made
+		c.open[s.writes] = made
 		c.all = append(c.all, made)
 		return
 	}
+	word := s.word
+	if s.writes%8 != 0 {
+		word = 0
+	}
+	for addr := s.writes &^ 7; addr < s.writes+s.size; addr += 8 {
+		c.word(addr, word)
+	}
+}
+
+// word notes a word that is stored, 0 for what is not known.
+func (c *closures) word(addr, word uint64) {
 	for off := uint64(8); off < maxCaptured*8; off += 8 {
-		made := c.open[addr&^7-off]
-		if made == nil {
-			continue
+		if made := c.open[addr-off]; made != nil {
+			if _, written := made.words[off]; !written {
+				made.words[off] = word
+			}
+			return
 		}
-		if _, written := made.words[off]; !written && addr%8 == 0 {
-			made.words[off] = word
-		} else if !written {
-			made.words[off] = 0
-		}
-		return
 	}
 }
 

@@ -248,11 +248,10 @@ func (f *flow) load(v *values, addr uint64) (word uint64, ok bool) {
 
 // store notes what an instruction may write to the stack.
 func (f *flow) store(v *values, in *x86asm.Inst) {
-	mem, isMemory := in.Args[0].(x86asm.Mem)
-	if !isMemory || mem.Base == x86asm.RIP || in.Op == x86asm.CMP || in.Op == x86asm.TEST || in.Op == x86asm.NOP {
+	if !writes(in) {
 		return
 	}
-	addr, _ := v.address(mem)
+	addr, _ := v.address(in.Args[0])
 	at, ok := onFrame(addr)
 	if !ok {
 		f.storeSomewhere(v)
@@ -264,6 +263,13 @@ func (f *flow) store(v *values, in *x86asm.Inst) {
 	if word, ok := v.stored(in); ok && len(v.stack) < maxStack {
 		v.stack[at] = word
 	}
+}
+
+// writes reports whether an instruction may write to the memory that its first operand denotes, other than a
+// variable's of the program.
+func writes(in *x86asm.Inst) bool {
+	mem, isMemory := in.Args[0].(x86asm.Mem)
+	return isMemory && mem.Base != x86asm.RIP && in.Op != x86asm.CMP && in.Op != x86asm.TEST && in.Op != x86asm.NOP
 }
 
 // storeSomewhere notes a store whose address is not known.

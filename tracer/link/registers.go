@@ -41,8 +41,8 @@ func (v *values) step(in *x86asm.Inst, pc uint64) (s step) {
 	if imm, ok := in.Args[1].(x86asm.Imm); ok && in.Op == x86asm.MOV {
 		s.constant = uint64(imm)
 	}
-	if addr, ok := v.address(in.Args[0]); ok && in.Op == x86asm.MOV {
-		s.writes = addr
+	if addr, ok := v.address(in.Args[0]); ok && writes(in) {
+		s.writes, s.size = addr, uint64(in.MemBytes)
 		s.word, _ = v.stored(in)
 	}
 	return s

@@ -109,7 +109,7 @@ func (c *code) scan(fn *gosym.Func) {
 	made := &closures{open: make(map[uint64]*closure)}
 	c.scanWith(fn, nil, func(s step, pcs []uint64) {
 		if s.writes != 0 {
-			made.stored(pcs[len(pcs)-1], s.writes, s.word, c.function(s.word))
+			made.stored(pcs[len(pcs)-1], &s, c.function(s.word))
 		}
 	}, nil)
 	c.scanClosures(fn, made.all)
