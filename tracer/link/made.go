@@ -24,7 +24,7 @@ func (img *image) made(funcs *gosym.Table, text []byte) (places []string) {
 			news[funcs.Funcs[i].Entry] = true
 		}
 	}
-	c := &code{img: img, funcs: funcs}
+	c := newCode(img, funcs)
 	scanned := make(map[uint64]bool)
 	budget := 2 * len(text) // functions overlap in hostile files only
 	scan := func(fn *gosym.Func) error {

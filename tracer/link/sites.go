@@ -26,6 +26,7 @@ type code struct {
 	markers []*markerAt // by address
 	low     uint64      // markers lie in low … high
 	high    uint64
+	inlined *inlining
 	budget  int // of bytes to decode: functions overlap in hostile files only
 	seen    map[siteOfMarker]bool
 }
@@ -33,6 +34,14 @@ type code struct {
 type siteOfMarker struct {
 	*markerAt
 	siteAt
+}
+
+func newCode(img *image, funcs *gosym.Table) *code {
+	c := &code{img: img, funcs: funcs, seen: make(map[siteOfMarker]bool)}
+	if funcs != nil {
+		c.inlined = img.inlining(funcs)
+	}
+	return c
 }
 
 // findSites fills in the sites and the argument types of every marker.
@@ -46,9 +55,9 @@ func (img *image) findSites(markers []*markerAt) (err error) {
 			err = fmt.Errorf("%w: its function table: %v", ErrLayout, r)
 		}
 	}()
-	c := &code{img: img, markers: markers, seen: make(map[siteOfMarker]bool)}
+	c := newCode(img, img.functions())
+	c.markers = markers
 	c.low, c.high = markers[0].addr, markers[len(markers)-1].addr+markerabi.HeaderSize
-	c.funcs = img.functions()
 	text := img.at(img.anchor.text, img.anchor.etext-img.anchor.text)
 	if text == nil || c.funcs == nil {
 		return fmt.Errorf("%w: it has no function table", ErrLayout)
@@ -223,11 +232,17 @@ func (c *code) learn(s step, method string) {
 
 // site describes the place of the last of pcs, instructions of fn.
 //
-// The line table has the line of the inlined Mark there, in package marker itself. The call
-// is on the line of the last instruction before it that is not: the compiler keeps an
-// instruction of the calling line in front of inlined code.
+// The line table has the line of the inlined Mark there, in package marker itself. The tables of inlined calls have the
+// line that Mark is called on. Without them it is taken to be that of the last instruction before it that is not of
+// these packages: the compiler keeps an instruction of the calling line in front of inlined code.
 func (c *code) site(pcs []uint64, fn *gosym.Func, call bool) siteAt {
 	s := siteAt{addr: pcs[len(pcs)-1], function: fn.Name, call: call}
+	if c.inlined != nil {
+		var ok bool
+		if s.file, s.line, ok = c.inlined.line(fn, s.addr, isPoint); ok {
+			return s
+		}
+	}
 	for _, pc := range slices.Backward(pcs[max(0, len(pcs)-64):]) {
 		s.file, s.line, _ = c.funcs.PCToLine(pc)
 		if !slices.ContainsFunc(pointSources, func(end string) bool { return strings.HasSuffix(s.file, end) }) {
