@@ -5,9 +5,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,7 +20,6 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 	var warnings []string
 	var errs []error
 	variables := img.variables(markers)
-	called := make(map[string]int) // calls of Mark, by function
 	for i, m := range markers {
 		if m.provider == "" {
 			if err := m.setProvider(variables[m.addr]); err != nil {
@@ -59,25 +56,10 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 		}
 		for _, s := range m.sites {
 			sm.Sites = append(sm.Sites, schema.Site{Address: s.addr, Function: s.function, File: s.file, Line: s.line, Call: s.call})
-			if s.call {
-				called[s.function]++
-			}
 		}
 		doc.Markers = append(doc.Markers, sm)
 	}
-	if !img.race {
-		for _, fn := range slices.Sorted(maps.Keys(called)) {
-			warnings = append(warnings, fmt.Sprintf("%s calls Mark %s instead of testing first, because it is too long for the compiler to inline into", fn, times(called[fn])))
-		}
-	}
-	return doc, warnings, errors.Join(errs[:min(len(errs), maxErrors)]...)
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return strconv.Itoa(n) + " times"
+	return doc, append(warnings, img.callWarnings(markers)...), errors.Join(errs[:min(len(errs), maxErrors)]...)
 }
 
 // setProvider names the provider of a marker declared without one after its package: that
@@ -99,7 +81,7 @@ func (img *image) unmarked(m *markerAt) string {
 	if m.taken != nil {
 		text += fmt.Sprintf(", only code that takes its address (%s:%d)", filepath.Base(m.taken.file), m.taken.line)
 	}
-	if slices.Contains(strings.FieldsFunc(img.setting("-gcflags"), func(r rune) bool { return r == ' ' || r == '=' }), "-N") {
+	if img.hasCompilerFlag("-N") {
 		return text + "; link does not follow all addresses through code that was built with -gcflags=-N, so its arguments may not be shown"
 	}
 	return text + "; link does not follow markers through pointers and interfaces, so arguments that are marked that way will not be shown: call Mark on the variable itself, as in defer func() { m.Mark(x) }()"

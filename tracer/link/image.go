@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/buildinfo"
 	"debug/elf"
+	"debug/gosym"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ type image struct {
 	goVer    string
 	info     *buildinfo.BuildInfo
 	race     bool // built with -race, where nothing of package marker is inlined
+	funcs    *gosym.Table
 	library  bool // of a -buildmode that makes none that runs by itself
 }
 

@@ -89,6 +89,9 @@ func (img *image) references(funcs *gosym.Table, text []byte, wanted func(uint64
 
 // functions reads the program's own function table, which stripping leaves.
 func (img *image) functions() *gosym.Table {
+	if img.funcs != nil {
+		return img.funcs
+	}
 	a := &img.anchor
 	pclntab := img.at(a.pclntab, a.epclntab-a.pclntab)
 	if pclntab == nil {
@@ -98,6 +101,7 @@ func (img *image) functions() *gosym.Table {
 	if err != nil {
 		return nil
 	}
+	img.funcs = table
 	return table
 }
 
