@@ -27,7 +27,7 @@ type image struct {
 	info     *buildinfo.BuildInfo
 	race     bool // built with -race, where nothing of package marker is inlined
 	funcs    *gosym.Table
-	library  bool // of a -buildmode that makes none that runs by itself
+	library  bool // of a -buildmode that makes none that runs by itself, and in none that does
 }
 
 // anchor holds the addresses that package stub's anchor names.
@@ -80,8 +80,15 @@ func openImage(data []byte) (*image, error) {
 	}
 	img.goVer = img.info.GoVersion
 	img.race = img.setting("-race") == "true"
-	mode := img.setting("-buildmode")
-	img.library = mode != "" && mode != "exe" && mode != "pie"
+	switch img.setting("-buildmode") {
+	case "", "exe", "pie":
+	case "plugin":
+		return nil, ErrPlugin
+	case "c-archive": // linked into an executable, whose file then has the sites, or into a library
+		img.library = !img.isExecutable()
+	default:
+		img.library = true
+	}
 	if err := img.readRelocations(); err != nil {
 		return nil, err
 	}
@@ -90,6 +97,25 @@ func openImage(data []byte) (*image, error) {
 		return nil, err
 	}
 	return img, nil
+}
+
+// isExecutable reports whether the file is one that execve runs, rather than a shared library: position independent
+// executables are of the same type.
+func (img *image) isExecutable() bool {
+	const dtFlags1, df1PIE = 0x6ffffffb, 0x08000000
+	for _, p := range img.elf.Segments {
+		switch p.Type {
+		case elf.PT_INTERP:
+			return true
+		case elf.PT_DYNAMIC:
+			for b := img.at(p.Addr, p.FileSize); len(b) >= 16; b = b[16:] {
+				if le.Uint64(b) == dtFlags1 && le.Uint64(b[8:])&df1PIE != 0 {
+					return true
+				}
+			}
+		}
+	}
+	return img.elf.Type == elf.ET_EXEC
 }
 
 // setting returns what the program was built with by the name of go build's flag, "" if that is not known.
@@ -261,6 +287,7 @@ var (
 	ErrNotELF        = elffile.ErrNotELF
 	ErrNotGo         = errors.New("not a Go program")
 	ErrNotExecutable = errors.New("not an executable")
+	ErrPlugin        = errors.New("link takes no plugins (-buildmode=plugin), because tracers and package marker find the markers of the program itself only")
 	ErrArchitecture  = errors.New("link knows x86-64 files only")
 	ErrNoMarkers     = errors.New("no markers: the program does not use package marker, or uses none of its markers")
 	ErrMadeLate      = errors.New("no markers in the file's data")
