@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -31,7 +32,7 @@ const (
 )
 
 func init() {
-	switch os.Getenv(variable) {
+	switch env, _, _ := strings.Cut(os.Getenv(variable), ":"); env {
 	case "1", "wait":
 		Auto()
 	}

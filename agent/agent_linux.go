@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,11 +92,17 @@ func start(o *Options) (*Agent, error) {
 
 func auto(env string) {
 	o := &Options{}
-	switch env {
+	switch env, before, had := strings.Cut(env, ":"); env {
 	case "0":
 		return
 	case "wait":
 		o.Wait = autoWait
+		// A tracer waits for this program alone: one that it executes would wait for nothing.
+		if had {
+			os.Setenv(variable, before)
+		} else {
+			os.Unsetenv(variable)
+		}
 	}
 	if _, err := Start(o); err != nil && !errors.Is(err, ErrRunning) {
 		problem.Report(err)
