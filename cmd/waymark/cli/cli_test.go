@@ -17,7 +17,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) {
 	tracer.GuardMain()
 	testscript.Main(m, map[string]func(){
 		"waymark": func() {
-			os.Exit(Main(context.Background(), os.Args[1:], &term.Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+			os.Exit(Main(context.Background(), os.Args[1:], &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
 		},
 	})
 }

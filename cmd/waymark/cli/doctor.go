@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -176,7 +175,7 @@ func (d *diagnosis) print(c doctor.Check, object *jsonCheck) {
 	if c.Hint != "" {
 		line += d.style.Dim("  (" + term.Printable(c.Hint) + ")")
 	}
-	_, d.err = fmt.Fprintln(d.env.Stdout, line)
+	d.err = term.Linef(d.env.Stdout, "%s", line)
 }
 
 // counters looks at the reference counters of a process. Those that are as they were in the file
@@ -234,9 +233,8 @@ func (d *diagnosis) repair() error {
 		return nil
 	}
 	if !d.o.yes {
-		fmt.Fprintf(d.env.Stderr, "waymark: give %s the value of the file back? [y/N] ", term.Plural(len(d.leaked), "counter"))
-		answer, _ := bufio.NewReader(d.env.Stdin).ReadString('\n')
-		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		answer := d.env.Ask("give %s the value of the file back? [y/N]", term.Plural(len(d.leaked), "counter"))
+		if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
 			return term.WithHint(errors.New("nothing was repaired"), "answer y, or give --yes")
 		}
 	}
