@@ -214,6 +214,8 @@ func counterCheck(c *doctor.Counter) doctor.Check {
 	check := doctor.Check{Name: "counter"}
 	why := fmt.Sprintf("%s traced", term.Plural(c.Attached, "site"))
 	switch {
+	case c.Leaked && c.Attached > 0:
+		check.Status, why = doctor.Warn, "left by a tracer that died, with its probe"
 	case c.Leaked:
 		check.Status, why = doctor.Warn, "left by a tracer that died"
 	case c.Value == c.Initial:
@@ -222,6 +224,8 @@ func counterCheck(c *doctor.Counter) doctor.Check {
 		why = fmt.Sprintf("process %d debugs it", c.Debugger)
 	case c.Attached == 0:
 		why = "a tracer comes or goes"
+	case c.Unsure != nil:
+		why += ", or left behind: " + term.ErrorText(c.Unsure)
 	}
 	check.Reason = fmt.Sprintf("%s at %#x is %d: %s", term.Label(strings.Join(c.Markers, ", ")), c.Address, c.Value, why)
 	return check
@@ -239,9 +243,9 @@ func (d *diagnosis) repair() error {
 		}
 	}
 	var failed []error
-	for i := range d.leaked {
+	for i, err := range doctor.Repair(d.leaked) {
 		c := &d.leaked[i]
-		if err := c.Repair(); err != nil {
+		if err != nil {
 			failed = append(failed, err)
 			continue
 		}
