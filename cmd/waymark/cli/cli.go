@@ -69,12 +69,13 @@ Flags:
 {{- end}}
 `
 
-// Env is what a command has of the outside.
-type Env = term.Env
+// Env is what the waymark command has of the outside: its standard streams.
+type Env = term.Streams
 
 // Main runs the waymark command with args, which lack the program's name, and returns its
 // exit status.
-func Main(ctx context.Context, args []string, env *Env) int {
+func Main(ctx context.Context, args []string, streams *Env) int {
+	env := term.NewEnv(*streams)
 	ctx, stop := term.NotifySignals(ctx, env)
 	defer stop()
 	root := newRoot(env)
@@ -231,8 +232,7 @@ func newVersionCommand(env *term.Env) *cobra.Command {
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			info, _ := debug.ReadBuildInfo()
-			_, err := fmt.Fprintln(env.Stdout, versionLine(info))
-			return err
+			return term.Linef(env.Stdout, "%s", versionLine(info))
 		},
 	}
 }

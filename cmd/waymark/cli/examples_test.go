@@ -84,7 +84,7 @@ func codeBlocks(page string) string {
 }
 
 func quietEnv() *term.Env {
-	return &term.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
+	return term.NewEnv(term.Streams{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard})
 }
 
 func parseExample(line string) error {
