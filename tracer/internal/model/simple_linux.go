@@ -29,6 +29,7 @@ type simpleFile struct {
 	// say.
 	functions []string
 	info      *debuginfo.File
+	zone      *RedZone // nil until a site needs it
 	found     []ccode.Found
 	outline   bool  // only the functions are asked for
 	err       error // why nothing is known of places
@@ -177,8 +178,8 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 			Note:    sdt.Note{Provider: provider, Name: name, Location: sdt.Addr(p.Address)},
 			Address: sdt.Addr(p.Address), Offset: sdt.Offset(off),
 		}
-		if code, harm := redZone(&site, s.im); harm && KeepRedZone && !m.goCode {
-			out := SimplePlace{Address: p.Address, Err: redZoneError(code)}
+		if err := s.redZone(m, &site); err != nil {
+			out := SimplePlace{Address: p.Address, Err: err}
 			out.named(s.info, p.Code)
 			m.Simple.Refused = append(m.Simple.Refused, out)
 			continue
@@ -208,6 +209,17 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 		s.file.Problems = append(s.file.Problems, fmt.Errorf("variables of %s: %w", m.FullName(), err))
 	}
 	return m
+}
+
+// redZone returns an error if a probe may overwrite variables.
+func (s *simpleFile) redZone(m *Marker, site *sdt.Site) error {
+	if m.goCode {
+		return nil
+	}
+	if s.zone == nil {
+		s.zone = NewRedZone(s.im)
+	}
+	return s.zone.check(site)
 }
 
 // kernelOrder turns copies at one address around: the kernel calls the latest probe first
