@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -92,10 +93,13 @@ func (s *simpleFile) read() bool {
 	if err := debuginfo.Guard(s.addresses); err != nil {
 		s.file.Problems = append(s.file.Problems, err)
 	}
-	if s.outline {
+	if s.outline || s.im.Type == elf.ET_REL {
 		var names []string
 		if names, s.err = ccode.Functions(s.info, s.marks); s.err == nil {
 			s.err = ErrOutline
+			if s.im.Type == elf.ET_REL {
+				s.err = ErrRelocatable
+			}
 		}
 		for i := range s.functions {
 			s.functions[i] = cmp.Or(s.functions[i], names[i])
