@@ -43,7 +43,7 @@ var (
 )
 
 // Add registers fn with the markers of this name, those that appear later included. data is
-// what [marker.Event.Data] returns. It does not arm.
+// the result of [marker.Event.Data]. Add does not arm.
 func (c *Connection) Add(name string, fn func(*marker.Event), data any) error {
 	p, err := marker.Register(name, "", fn, data)
 	if err != nil {
