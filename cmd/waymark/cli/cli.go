@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"regexp"
 	"runtime"
@@ -85,6 +86,9 @@ func Main(ctx context.Context, args []string, env *Env) int {
 	err := root.ExecuteContext(ctx)
 	return exitStatus(env, err)
 }
+
+// Command returns the waymark command, for generators of manual pages and completions. Main runs it.
+func Command() *cobra.Command { return newRoot(&Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}) }
 
 func newRoot(env *term.Env) *cobra.Command {
 	root := &cobra.Command{
@@ -237,8 +241,10 @@ func newVersionCommand(env *term.Env) *cobra.Command {
 	}
 }
 
-// versionLine names the version as the go command recorded it, with the commit where there
-// is no version.
+// release is the version of a released binary, which the linker sets.
+var release string
+
+// versionLine returns the version of the release or else of the module, with the commit if there is one.
 func versionLine(info *debug.BuildInfo) string {
 	version, commit := "(unknown)", ""
 	if info != nil {
@@ -248,6 +254,9 @@ func versionLine(info *debug.BuildInfo) string {
 				commit = " " + s.Value[:min(len(s.Value), 12)]
 			}
 		}
+	}
+	if release != "" {
+		version = release
 	}
 	return fmt.Sprintf("waymark %s%s %s %s/%s", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
