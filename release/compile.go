@@ -88,7 +88,8 @@ func (r release) archive(binary, arch string, docs []file) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	z := gzip.NewWriter(f)
 	w := tar.NewWriter(z)
-	for _, file := range r.files(binary, docs) {
+	license := file{filepath.Join(r.tree, "LICENSE"), "/usr/LICENSE", 0o644}
+	for _, file := range append(r.files(binary, docs), license) {
 		if err := r.add(w, name+file.target[len("/usr"):], file); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -55,7 +56,9 @@ func writeDocs(dir string, r release) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return files, put("changelog.gz", "/usr/share/doc/waymark/changelog.gz", compressed(changes))
+	err = put("changelog.gz", "/usr/share/doc/waymark/changelog.gz", compressed(changes))
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.target, b.target) })
+	return files, err
 }
 
 // manPages returns the pages of the command and of its verbs by their file names.

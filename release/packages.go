@@ -102,7 +102,7 @@ Upstream-Name: waymark
 Source: ` + homepage + `
 
 Files: *
-Copyright: the waymark authors
+Copyright: 2026 the waymark authors
 License: Apache-2.0
  On Debian systems, the complete text of the Apache License, Version 2.0,
  can be found in /usr/share/common-licenses/Apache-2.0.

@@ -127,6 +127,7 @@ func newRoot(env *term.Env) *cobra.Command {
 		newDoctorCommand(env),
 		newDemoCommand(env),
 		newVersionCommand(env),
+		newPauseCommand(),
 	)
 	root.SetHelpCommand(newHelpCommand())
 	root.InitDefaultCompletionCmd()
@@ -237,6 +238,21 @@ func newVersionCommand(env *term.Env) *cobra.Command {
 			info, _ := debug.ReadBuildInfo()
 			_, err := fmt.Fprintln(env.Stdout, versionLine(info))
 			return err
+		},
+	}
+}
+
+// newPauseCommand is for containers of an image without a shell, whose verbs come by exec.
+func newPauseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "pause",
+		Short:   "Wait for a signal, as the first process of a container",
+		Example: "  docker run -d --privileged --pid=host waymark:VERSION pause",
+		Hidden:  true,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			<-cmd.Context().Done()
+			return nil
 		},
 	}
 }
