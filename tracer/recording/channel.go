@@ -13,8 +13,8 @@ import (
 
 // Reasons for which a Channel itself loses events.
 const (
-	Late  = "late"  // it came after too many others that were later
-	Kinds = "kinds" // there were too many kinds of events: markers, with what their fields hold
+	Late    = "late"          // it came after too many others that were later
+	Classes = "event_classes" // there were too many event classes: markers, with what their fields hold
 )
 
 const (
@@ -31,9 +31,9 @@ type Channel struct {
 
 	mu      sync.Mutex
 	streams []*stream // by CPU, nil for those that had nothing yet
-	kinds   map[*event.Point]map[string]*kind
-	last    *kind // of the event before, which is often the next one's
-	events  int   // kinds in all
+	classes map[*event.Point]map[string]*eventClass
+	last    *eventClass // of the event before, which is often the next one's
+	events  int         // event classes in all
 	key     []byte
 	comm    string // of the event before, and as a trace has it
 	text    []byte
@@ -67,7 +67,7 @@ func newChannel(trace *ctf.Writer, name string, reasons []string) (*Channel, err
 	}
 	return &Channel{
 		trace: trace, class: class, name: name, reasons: reasons,
-		kinds: map[*event.Point]map[string]*kind{},
+		classes: map[*event.Point]map[string]*eventClass{},
 	}, nil
 }
 
@@ -83,9 +83,9 @@ func (c *Channel) Write(e *event.Event) error {
 	if err != nil {
 		return err
 	}
-	k, err := c.kind(e)
+	k, err := c.eventClass(e)
 	if err != nil {
-		return c.lose(s, Kinds)
+		return c.lose(s, Classes)
 	}
 	if c.comm != e.Comm || c.text == nil {
 		c.comm, c.text = e.Comm, comm(e.Comm)
