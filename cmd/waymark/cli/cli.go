@@ -89,7 +89,9 @@ func Main(ctx context.Context, args []string, streams *Env) int {
 }
 
 // Command returns the waymark command, for generators of manual pages and completions. Main runs it.
-func Command() *cobra.Command { return newRoot(&Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}) }
+func Command() *cobra.Command {
+	return newRoot(term.NewEnv(Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}))
+}
 
 func newRoot(env *term.Env) *cobra.Command {
 	root := &cobra.Command{
