@@ -56,6 +56,14 @@ func build(t *testing.T) *built {
 	return b
 }
 
+// TestBuild builds them for the runs that follow, where they are kept.
+func TestBuild(t *testing.T) {
+	if os.Getenv("WAYMARK_HISTORY_BUILT") == "" {
+		t.Skip("WAYMARK_HISTORY_BUILT is not set")
+	}
+	build(t)
+}
+
 func command(t *testing.T, name string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {

@@ -29,7 +29,8 @@ const (
 )
 
 // TestHistory runs seeds: one with WAYMARK_SEED, those of WAYMARK_SEEDS=A..B, otherwise some random ones.
-// WAYMARK_HISTORY_TIME is how long the program of each marks. docs/trust.md has what is checked.
+// WAYMARK_HISTORY_TIME is how long the program of each marks, and WAYMARK_HISTORY_ENGINE=agent leaves out the kernel's
+// engine. docs/trust.md has what is checked.
 func TestHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -48,9 +49,14 @@ func TestHistory(t *testing.T) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}
+	engine := os.Getenv("WAYMARK_HISTORY_ENGINE")
+	agents := engine == "agent"
+	if engine != "" && !agents {
+		t.Fatalf("WAYMARK_HISTORY_ENGINE=%s: agent, or all engines", engine)
+	}
 	b := build(t)
 	for _, seed := range seedsToRun(t) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { runSeed(t, b, draw(seed, length)) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { runSeed(t, b, draw(seed, length, agents)) })
 	}
 }
 
@@ -255,7 +261,8 @@ func (r *run) check(command *tracing) {
 		return
 	}
 	r.compareOutput(threads, command)
-	var sessions, exact, received, lost, marks uint64
+	var sessions [2]uint64 // by engine
+	var exact, received, lost, marks uint64
 	for _, t := range threads {
 		marks += uint64(len(t.marks))
 	}
@@ -273,7 +280,7 @@ func (r *run) check(command *tracing) {
 		for _, text := range v.violations {
 			r.violation("%s\n\tby %s", text, s.describe())
 		}
-		sessions++
+		sessions[btoi(s.agent)]++
 		if v.exact() && s.summary {
 			exact++
 		}
@@ -281,14 +288,8 @@ func (r *run) check(command *tracing) {
 		lost += v.lost
 	}
 	// scripts/trust adds these up.
-	engine := "kernel"
-	if r.plan.form == goUnlinked {
-		engine = "agent"
-	} else if r.plan.form.isGo() {
-		engine = "both"
-	}
-	r.t.Logf("totals: %d s, %d marks, %d sessions, %d exact, %d received, %d lost, %d leaked by the kernel and repaired, 1 seeds of %s, 1 seeds with engine %s",
-		int(r.plan.length.Seconds()), marks, sessions, exact, received, lost, r.repaired, r.plan.form, engine)
+	r.t.Logf("totals: %d s, %d marks, %d sessions of the kernel engine, %d of agents, %d exact, %d received, %d lost, %d leaked by the kernel and repaired, 1 %s",
+		int(r.plan.length.Seconds()), marks, sessions[0], sessions[1], exact, received, lost, r.repaired, r.plan.form)
 }
 
 // judge decides whether it ended as it should, and what its output can prove.
