@@ -222,7 +222,9 @@ func runSeed(t *testing.T, b *built, p *plan) {
 func (r *run) end(command *tracing) {
 	p := r.program
 	if command == nil && !r.gone.Load() {
-		p.close()
+		if !p.close() && alive(p.pid()) {
+			r.violation("threads of the program hang")
+		}
 		left := r.settled()
 		if len(left) > 0 && r.leaky() {
 			r.repaired += len(left)
