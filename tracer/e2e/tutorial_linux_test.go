@@ -31,7 +31,10 @@ func TestTutorial(t *testing.T) {
 		{"root", nil},
 		{"an ordinary user", []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}},
 	} {
-		t.Run(tt.name, func(t *testing.T) { runTutorial(t, tt.prefix) })
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel() // they wait for the durations that the page gives to each command
+			runTutorial(t, tt.prefix)
+		})
 	}
 }
 
