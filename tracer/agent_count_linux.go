@@ -52,6 +52,8 @@ func (c *agentCounts) markers() []*Marker { return c.all }
 
 func (c *agentCounts) skipped() []*SiteError { return nil }
 
+func (c *agentCounts) missing() error { return nil } // Later is the kernel engine's
+
 func (c *agentCounts) ended() <-chan struct{} { return nil }
 
 func (c *agentCounts) read(out []MarkerCount) error {

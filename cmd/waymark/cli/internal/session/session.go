@@ -170,6 +170,7 @@ type Attached interface {
 	io.Closer
 	Ended() <-chan struct{}
 	Skipped() []*tracer.SiteError
+	Missing() error
 }
 
 // Run runs a session from the first look at the target to the exit status.
@@ -208,7 +209,7 @@ func Run(ctx context.Context, e *term.Env, sel *Selection, v Verb) (err error) {
 	}
 	why, failure := v.Show(s, out, ends)
 	attached.Close() // before the command, which may still run, sees that it is over
-	status := s.lateStatus(sel, s.finish(ctx, why))
+	status := s.lateStatus(sel, attached, s.finish(ctx, why))
 	if failure != nil {
 		return failure
 	}
