@@ -162,6 +162,7 @@ func (p *agentPairs) markers() (begin, end []*Marker) { return p.begin, p.end }
 func (p *agentPairs) skipped() []*SiteError           { return nil }
 func (p *agentPairs) missing() error                  { return nil }
 func (p *agentPairs) ended() <-chan struct{}          { return nil }
+func (p *agentPairs) stop() error                     { return p.fold.events.Stop() }
 func (p *agentPairs) Close() error                    { return p.fold.close() }
 
 // read also returns the lost events. The pairs to which these belong are unknown.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
@@ -47,6 +48,7 @@ type Session struct {
 	ended   <-chan struct{} // when all processes that are followed have ended
 	over    chan struct{}
 	begun   time.Time
+	took    atomic.Int64 // from then to the end of counting, 0 before
 }
 
 // open finds what the selection names. A command is started, and waits for resume.
