@@ -54,6 +54,12 @@ func (p *plan) prepare() error {
 	}
 	counters := model.HaveCounters()
 	files := map[*File]int{}
+	zones := map[*File]*model.RedZone{}
+	defer func() {
+		for _, z := range zones {
+			z.Close()
+		}
+	}()
 	unreadable := map[*File]error{} // which cost their own markers and no others
 	for i, m := range p.markers {
 		f, ok := files[m.File]
@@ -64,6 +70,7 @@ func (p *plan) prepare() error {
 			} else {
 				f = len(p.files)
 				files[m.File] = f
+				zones[m.File] = model.NewRedZone(opened)
 				p.opened = append(p.opened, opened)
 				p.files = append(p.files, bpf.File{Opened: opened})
 				p.probes = append(p.probes, nil)
@@ -76,7 +83,7 @@ func (p *plan) prepare() error {
 			continue
 		}
 		for s := range m.Sites {
-			err := model.CheckRedZone(m, s, p.opened[f])
+			err := zones[m.File].Check(m, s)
 			if !counters && m.Sites[s].CounterOffset != 0 {
 				err = model.ErrNoCounters
 			}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/ctf"
 )
 
@@ -56,7 +55,7 @@ func foreignTrace(t *testing.T, threads bool) string {
 func reported(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, messages bytes.Buffer
-	status = Main(t.Context(), append([]string{"report"}, args...), &term.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages})
+	status = Main(t.Context(), append([]string{"report"}, args...), &Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages})
 	return out.String(), messages.String(), status
 }
 

@@ -73,10 +73,10 @@ func open(ctx context.Context, e *term.Env, sel *Selection) (*Session, error) {
 }
 
 func (s *Session) startCommand(ctx context.Context, argv []string) error {
-	e := s.Env
+	e, std := s.Env, s.Env.Lend()
 	// Not with ctx: the end of a session is not the death of its command.
 	c, err := tracer.Start(context.WithoutCancel(ctx), argv, &tracer.StartOptions{
-		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Engine: s.Subject.Engine,
+		Stdin: std.Stdin, Stdout: std.Stdout, Stderr: std.Stderr, Engine: s.Subject.Engine,
 	})
 	if err != nil {
 		return explain.Command(argv[0], err)

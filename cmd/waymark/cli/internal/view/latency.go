@@ -81,8 +81,12 @@ func (*LatencyPlain) Interval(*LatencySample) error { return nil }
 func (v *LatencyPlain) Final(s *LatencySample, _ End) error {
 	lines := v.lines(s, 0, 0)
 	lines[0] = v.Out.Style.Bold(lines[0])
-	_, err := fmt.Fprintln(v.Out, strings.Join(lines, "\n"))
-	return err
+	for _, line := range lines {
+		if err := term.Linef(v.Out, "%s", line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lines lays out everything there is to say, so that it leaves a line of a screen of that size
