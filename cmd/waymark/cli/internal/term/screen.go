@@ -10,6 +10,9 @@ import (
 )
 
 func isTerminal(w io.Writer) bool {
+	if over, ok := w.(*Writer); ok {
+		w = over.to
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -90,13 +93,15 @@ func NewScreen(out *Output) *Screen {
 
 // Draw replaces what is there by lines, the first of which is a heading. They must fit.
 func (s *Screen) Draw(lines []string) error {
+	if err := s.out.control(s.erase()); err != nil {
+		return err
+	}
 	var b strings.Builder
-	b.WriteString(s.erase())
 	for i, line := range lines {
 		if i == 0 {
 			line = s.out.Style.Bold(line)
 		}
-		b.WriteString(line + "\n")
+		_ = Linef(&b, "%s", line)
 	}
 	s.drawn = len(lines)
 	if _, err := s.out.Write([]byte(b.String())); err != nil {
@@ -107,7 +112,7 @@ func (s *Screen) Draw(lines []string) error {
 
 // Clear removes what is there.
 func (s *Screen) Clear() error {
-	_, err := s.out.Write([]byte(s.erase()))
+	err := s.out.control(s.erase())
 	s.drawn = 0
 	return err
 }
