@@ -88,16 +88,25 @@ func NewScreen(out *Output) *Screen {
 	}}
 }
 
-// Draw replaces what is there by lines, the first of which is a heading. They must fit.
+// Autowrap of lines, DECAWM. Terminals disagree about the width of some characters, emoji among them: a line that one
+// takes for longer than it is must not become two, which would not all be erased.
+const (
+	wrapOff = "\x1b[?7l"
+	wrapOn  = "\x1b[?7h"
+)
+
+// Draw replaces what is there by lines, the first of which is a heading. They must fit. Draw overwrites line by
+// line: an empty screen between two frames flickers, and tmux keeps what was on it in its history.
 func (s *Screen) Draw(lines []string) error {
 	var b strings.Builder
-	b.WriteString(s.erase())
+	b.WriteString(s.home() + wrapOff)
 	for i, line := range lines {
 		if i == 0 {
 			line = s.out.Style.Bold(line)
 		}
-		b.WriteString(line + "\n")
+		b.WriteString(eraseLine + line + "\n") // after a full line the cursor is still on it
 	}
+	b.WriteString(eraseBelow + wrapOn)
 	s.drawn = len(lines)
 	if _, err := s.out.Write([]byte(b.String())); err != nil {
 		return err
@@ -107,15 +116,20 @@ func (s *Screen) Draw(lines []string) error {
 
 // Clear removes what is there.
 func (s *Screen) Clear() error {
-	_, err := s.out.Write([]byte(s.erase()))
+	_, err := s.out.Write([]byte(s.home() + eraseBelow))
 	s.drawn = 0
 	return err
 }
 
-// erase moves to the first line drawn and clears from there. The terminal may have echoed ^C.
-func (s *Screen) erase() string {
+const (
+	eraseLine  = "\x1b[K" // from the cursor on
+	eraseBelow = "\x1b[J"
+)
+
+// home moves to the first line drawn. The terminal may have echoed ^C.
+func (s *Screen) home() string {
 	if s.drawn == 0 {
-		return "\r\x1b[J"
+		return "\r"
 	}
-	return fmt.Sprintf("\r\x1b[%dA\x1b[J", s.drawn)
+	return fmt.Sprintf("\r\x1b[%dA", s.drawn)
 }
