@@ -30,7 +30,7 @@ func TestTerminateStubborn(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			stubborn = test.patience
 			ready, stdout := io.Pipe()
-			s := &Session{Env: &term.Env{Stdout: stdout, Stderr: io.Discard}, named: "the command"}
+			s := &Session{Env: term.NewEnv(term.Streams{Stdout: stdout, Stderr: io.Discard}), named: "the command"}
 			if err := s.startCommand(context.Background(), []string{"sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`}); err != nil {
 				peer.Missing(t, "ptrace: "+err.Error())
 			}

@@ -18,7 +18,7 @@ func (e *Env) Progress(format string, args ...any) (done func()) {
 
 // ProgressOf is Progress with a text that changes. It calls text every second, from another goroutine.
 func (e *Env) ProgressOf(text func() string) (done func()) {
-	if !isScreen(e.Stderr) {
+	if !isScreen(e.Stderr.to) {
 		return func() {}
 	}
 	ended := make(chan struct{})

@@ -55,7 +55,7 @@ func until(t *testing.T, master io.Reader, text string) string {
 // when the step ends.
 func TestProgress(t *testing.T) {
 	master, slave := terminal(t, 30)
-	e := &Env{Stderr: slave}
+	e := NewEnv(Streams{Stderr: slave, Stdout: slave})
 	var n atomic.Int64
 	done := e.ProgressOf(func() string { return fmt.Sprintf("reading 漢字漢字, %d of many events", n.Add(1)) })
 	got := until(t, master, "\r\x1b[Kwaymark: reading 漢字漢字, 2…")
@@ -78,7 +78,7 @@ func TestProgress(t *testing.T) {
 // Nothing is reported where standard error is no terminal.
 func TestProgressInFile(t *testing.T) {
 	var b strings.Builder
-	e := &Env{Stderr: &b}
+	e := NewEnv(Streams{Stderr: &b, Stdout: &b})
 	called := false
 	e.ProgressOf(func() string { called = true; return "" })()
 	if called || b.Len() > 0 {

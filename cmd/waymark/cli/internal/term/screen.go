@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"golang.org/x/term"
 )
 
 func isTerminal(w io.Writer) bool {
+	if over, ok := w.(*Writer); ok {
+		w = over.to
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -98,17 +100,22 @@ const (
 // Draw replaces what is there by lines, the first of which is a heading. They must fit. Draw overwrites line by
 // line: an empty screen between two frames flickers, and tmux keeps what was on it in its history.
 func (s *Screen) Draw(lines []string) error {
-	var b strings.Builder
-	b.WriteString(s.home() + wrapOff)
+	if err := s.out.control(s.home() + wrapOff); err != nil {
+		return err
+	}
 	for i, line := range lines {
 		if i == 0 {
 			line = s.out.Style.Bold(line)
 		}
-		b.WriteString(eraseLine + line + "\n") // after a full line the cursor is still on it
+		if err := s.out.control(eraseLine); err != nil { // first: after a full line the cursor is still on it
+			return err
+		}
+		if err := Linef(s.out, "%s", line); err != nil {
+			return err
+		}
 	}
-	b.WriteString(eraseBelow + wrapOn)
 	s.drawn = len(lines)
-	if _, err := s.out.Write([]byte(b.String())); err != nil {
+	if err := s.out.control(eraseBelow + wrapOn); err != nil {
 		return err
 	}
 	return s.out.Flush()
@@ -116,7 +123,7 @@ func (s *Screen) Draw(lines []string) error {
 
 // Clear removes what is there.
 func (s *Screen) Clear() error {
-	_, err := s.out.Write([]byte(s.home() + eraseBelow))
+	err := s.out.control(s.home() + eraseBelow)
 	s.drawn = 0
 	return err
 }

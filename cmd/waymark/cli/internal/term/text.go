@@ -20,21 +20,26 @@ func Printable(s string) string {
 }
 
 func escaped(s string) string {
-	var b strings.Builder
+	b := make([]byte, 0, len(s)+16)
 	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case strconv.IsPrint(r):
-			b.WriteString(s[:n])
-		default:
-			q := strconv.QuoteRune(r)
-			b.WriteString(q[1 : len(q)-1])
-		}
+		_, n := utf8.DecodeRuneInString(s)
+		b = appendPrintable(b, []byte(s[:n]))
 		s = s[n:]
 	}
-	return b.String()
+	return string(b)
+}
+
+// appendPrintable appends a character as [Printable] has it.
+func appendPrintable(b, char []byte) []byte {
+	switch r, n := utf8.DecodeRune(char); {
+	case r == utf8.RuneError && n == 1:
+		return fmt.Appendf(b, `\x%02x`, char[0])
+	case strconv.IsPrint(r):
+		return append(b, char...)
+	default:
+		q := strconv.AppendQuoteRune(nil, r)
+		return append(b, q[1:len(q)-1]...)
+	}
 }
 
 // maxShown bounds a name in a table, in cells: a note may carry one of 64 KiB.
@@ -129,8 +134,12 @@ func (t *Table) Print(w io.Writer, heading func(string) string) error {
 	if heading != nil {
 		lines[0] = heading(lines[0])
 	}
-	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
-	return err
+	for _, line := range lines {
+		if err := Linef(w, "%s", line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Plural returns "1 marker", "2 markers".

@@ -62,7 +62,7 @@ func wideSample(n int) *Sample {
 }
 
 func drawForTerminal(t *testing.T) {
-	out, err := (&term.Env{Stdout: os.Stdout}).OpenOutput("", false)
+	out, err := term.NewEnv(term.Streams{Stdout: os.Stdout, Stderr: os.Stderr}).OpenOutput("", false)
 	if err != nil {
 		t.Fatal(err)
 	}

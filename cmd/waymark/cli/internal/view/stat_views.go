@@ -64,8 +64,7 @@ func (v *StatPlain) summary(s *Sample) error {
 	case silent > 0:
 		last += fmt.Sprintf("; %s not hit", term.Plural(silent, "marker"))
 	}
-	_, err := fmt.Fprintln(v.Out, v.Out.Style.Dim(last))
-	return err
+	return term.Linef(v.Out, "%s", v.Out.Style.Dim(last))
 }
 
 // StatIntervals prints what was counted in every interval.
