@@ -20,7 +20,8 @@ type byName struct {
 // has one, and to those that appear later: a probe may be registered before the package
 // of its marker is initialized. Until a marker is found the probe is [Probe.Pending], for ever if
 // the name is wrong, and the program's data is searched for it: after a millisecond, then at
-// growing intervals and at last every second, a fraction of a millisecond each time.
+// growing intervals and at last every second, a fraction of a millisecond each time. A marker that is made in a
+// function is not in that data: it is found when its Register or Arm is called first.
 //
 // The format must be the marker's, exactly; an empty one accepts any, and fn looks at
 // [Event.Format]. data is fn's own: [Event.Data] returns it.

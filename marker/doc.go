@@ -92,7 +92,9 @@
 // its format must be the marker's, exactly, or empty for any. A probe by name may come before its
 // marker: it is [Probe.Pending] and will be connected to every marker of the name that is found
 // later, unless the formats differ, which [OnProblem] is told. Package-level markers are found at
-// once, or when their package is initialized; others when their own code runs.
+// once, or when their package is initialized. A marker that is made in a function has no place where
+// it could be looked for, and its Mark does no more than test while it is off: it is found when its
+// own Register or Arm is called first, and never if neither is.
 //
 // Registering does not arm. A marker calls its probes while it is armed, by its Arm method or by
 // name with [Arm]. Both nest: what was armed twice must be disarmed twice, in the way in which it

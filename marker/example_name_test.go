@@ -37,11 +37,11 @@ func ExampleArm() {
 	// arming marker "shop:order_paid": no marker of this name was found and no probe waits for it
 }
 
-// A probe may wait for a marker that is not there yet: of a plugin, say.
+// A probe may wait for a marker that is not there yet: of a package that is initialized later, say.
 func ExampleProbe_Pending() {
-	probe := try(marker.Register("plugin:loaded", "path %s", func(*marker.Event) {}, nil))
-	fmt.Println(probe.Pending(), marker.Arm("plugin:loaded"))
-	_ = marker.Disarm("plugin:loaded")
+	probe := try(marker.Register("later:loaded", "path %s", func(*marker.Event) {}, nil))
+	fmt.Println(probe.Pending(), marker.Arm("later:loaded"))
+	_ = marker.Disarm("later:loaded")
 	probe.Unregister()
 	// Output: true <nil>
 }

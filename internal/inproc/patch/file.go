@@ -27,15 +27,23 @@ func findTable() ([]byte, error) {
 	// Also when the file was replaced or deleted.
 	fd, err := open("/proc/self/exe", syscall.O_RDONLY)
 	if err != nil {
-		return nil, err
+		return nil, &failure{"opening /proc/self/exe, which has its site table (mount /proc, or link it without --optimize)", err}
 	}
 	defer syscall.Close(fd)
-	f := file(fd)
+	table, err := file(fd).siteTable()
+	if err != nil {
+		return nil, &failure{"reading its site table (it was changed after it was linked: link it again)", err}
+	}
+	return table, nil
+}
+
+func (f file) siteTable() ([]byte, error) {
 	offset, size, _ := stub.Sites()
 	if table, err := f.table(offset, size); err == nil {
 		return table, nil
 	}
-	if offset, size, err = f.section(markerabi.SitesSection); err != nil {
+	offset, size, err := f.section(markerabi.SitesSection)
+	if err != nil {
 		return nil, err
 	}
 	return f.table(offset, size)

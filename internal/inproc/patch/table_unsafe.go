@@ -33,7 +33,7 @@ type site struct {
 func readTable() (words []word, flags uint64, err error) {
 	table, err := findTable()
 	if err != nil {
-		return nil, 0, &failure{"reading its site table (it was changed after it was linked: link it again)", err}
+		return nil, 0, err
 	}
 	le := binary.LittleEndian
 	sites := table[markerabi.SitesHeaderSize:]
