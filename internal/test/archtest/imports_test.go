@@ -165,7 +165,7 @@ var rules = []rule{
 		bad: func(dep string) bool {
 			return isForeign(dep) && !strings.HasPrefix(dep, "golang.org/x/") && dep != "github.com/rivo/uniseg" || isOwn(dep)
 		},
-		why:   "whatever is printed passes it, so it knows nothing of what is printed",
+		why: "whatever is printed passes it, so it knows nothing of what is printed",
 	},
 	{
 		what:  "sessions",
