@@ -114,13 +114,6 @@ func newProgram(t *testing.T, dir, path string, p *plan) *program {
 	return pr
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 func (p *program) set(word int, n uint64) {
 	if _, err := p.control.WriteAt(binary.NativeEndian.AppendUint64(nil, n), int64(8*word)); err != nil {
 		panic(err)
