@@ -130,6 +130,16 @@ func wordOf(f *os.File, word int) uint64 {
 	return binary.NativeEndian.Uint64(b[:])
 }
 
+// image returns the number of the program that the process executes, 0 while it is being replaced: a thread counts
+// that before it calls execve, and the next program once it runs.
+func (p *program) image() int {
+	image := p.get(wordImage)
+	if p.get(wordByFirst)+p.get(wordByOther) != image-1 {
+		return 0
+	}
+	return int(image)
+}
+
 func (p *program) pid() int { return int(p.get(wordPID)) }
 
 // start starts the program, by argv in front of it where a tracer does.
