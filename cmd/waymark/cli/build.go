@@ -56,8 +56,8 @@ checks every 100 ms whether a kernel tracer wants a marker. Linking without
 
 Simple markers are found in the sources that the program's debugging information
 names: in the module cache, in the working directory's module, or in the
---source directories. waymark list shows their probe locations; -v shows here why
-some have none (docs/simple.md).
+--source directories. waymark list shows their probe locations; -v shows here
+why some have none (docs/simple.md).
 
 The file is replaced in one step and keeps its mode. A running program keeps the
 file that it was started from.`

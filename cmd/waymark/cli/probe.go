@@ -21,9 +21,9 @@ const probeLong = `Define markers as events of the kernel, for perf and ftrace.
 
 An event is named sdt_PROVIDER:NAME, as by perf probe, belongs to no process,
 and stays until it is deleted or the machine restarts. It costs nothing until it
-is enabled; then the kernel also raises the marker's reference counter. Unlike perf
-probe this needs no build id and no cache, and defines every argument that the
-kernel can express, and markers whose sites differ.`
+is enabled; then the kernel also raises the marker's reference counter. Unlike
+perf probe this needs no build id and no cache, and defines every argument that
+the kernel can express, and markers whose sites differ.`
 
 const probeExample = `  waymark probe add ./server 'http:*'              define them
   perf record -e 'sdt_http:*' -a sleep 10          and use them

@@ -48,8 +48,8 @@ refused.
 
 --flight 64M starts a flight recorder in a Go program with an agent: it keeps
 the newest events in shared memory that outlives the program, and waymark
-returns at once. waymark snapshot writes them to disk while the program runs, waymark
-recover after it died; waymark sessions lists and ends it.
+returns at once. waymark snapshot writes them to disk while the program runs,
+waymark recover after it died; waymark sessions lists and ends it.
 
 On a terminal a line shows the progress. Lost events are counted by CPU and
 reason, on the terminal and in the trace.`

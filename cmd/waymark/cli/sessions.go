@@ -26,9 +26,9 @@ dead programs left.
 
 waymark record --flight starts one. It goes on until it is stopped or its
 program ends; waymark snapshot writes the events that it holds. Recordings of
-dead programs stay in shared memory until waymark recover --remove or sessions remove
-deletes them, or newer recordings need the room: dead programs keep at most
-256 MiB.`
+dead programs stay in shared memory until waymark recover --remove or sessions
+remove deletes them, or newer recordings need the room: dead programs keep at
+most 256 MiB.`
 
 const sessionsExample = `  waymark sessions                       everything that this user may see
   waymark sessions stop -p 1234 flight   end one, and forget what it kept

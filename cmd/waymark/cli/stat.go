@@ -25,8 +25,8 @@ is counted.
 On a terminal the counts are shown live, once a second. -I prints the hits of
 each interval, on terminals and in pipes, as perf stat -I does. A summary comes
 at the end: after Ctrl-C, -d DURATION or -n COUNT hits, or with the end of the
-process or the command. Every hit is counted once, and all markers begin and
-end to count at the same moment.
+process or the command. Every hit is counted once, and all markers begin and end
+to count at the same moment.
 
 --by groups the hits, in the kernel: by pid, tid (thread), comm (its name), cpu,
 goroutine, and by fields of the markers, which waymark list shows. argN is field

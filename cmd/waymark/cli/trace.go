@@ -32,8 +32,8 @@ to its last. --follow adds children, and theirs; the end of COMMAND ends it.
 Libraries that are loaded later are traced, too. With -- COMMAND and --follow no
 hit of them, or of programs that are executed, is missed: the process is held
 for some milliseconds until waymark has attached, in a way that its parent does
-not notice. With -p alone no process is held, and hits in these milliseconds
-are missed.
+not notice. With -p alone no process is held, and hits in these milliseconds are
+missed.
 
 A site that the kernel refuses, or where a probe could overwrite variables of
 the program, is left out with a warning, and so is a file that cannot be opened
@@ -46,8 +46,8 @@ matches the name in any provider. Without patterns every marker is traced.
 room in the buffer. It compares fields, by the names of waymark list or as arg1,
 arg2…, and comm, pid, tid, cpu and goroutine: == != < <= > >= for numbers, ==
 and ~ for text, where ~ takes a pattern with * and ?; && || ! ( ), and + - &
-between numbers. Comparisons with unreadable values are false. Markers without the
-fields are left out; if a pattern without * names one, that is an error. See
+between numbers. Comparisons with unreadable values are false. Markers without
+the fields are left out; if a pattern without * names one, that is an error. See
 docs/filters.md.
 
 Markers of C programs describe a string only as a number. waymark knows the
