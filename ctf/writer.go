@@ -198,7 +198,7 @@ func (w *Writer) failed() error {
 	return w.err
 }
 
-// Close writes what streams still hold and closes them. It returns the first error of all. No stream may be in use.
+// Close writes the events that streams still hold and closes them. It returns the first error of all. No stream may be in use.
 func (w *Writer) Close() error {
 	err := w.end()
 	_ = w.dir.Close() // its files are closed

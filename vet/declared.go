@@ -10,7 +10,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// declared is the fact about a package that names all points in it and in what it imports.
+// declared is the fact about a package that names all points in it and in its imports.
 // A package sees those of its imports alone, so each passes its own imports' on.
 type declared struct{ Points []point }
 
