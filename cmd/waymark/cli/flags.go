@@ -34,13 +34,13 @@ type watchFlags struct {
 func (f *watchFlags) add(cmd *cobra.Command, counted string) {
 	flags := cmd.Flags()
 	flags.Uint64VarP(&f.count, "count", "n", 0, counted)
-	flags.IntSliceVarP(&f.pids, "pid", "p", nil, "the process `PID`, or several (12,34), until they end")
-	flags.BoolVar(&f.follow, "follow", false, "children too, and every program and library from its first instruction")
+	flags.IntSliceVarP(&f.pids, "pid", "p", nil, "process `PID`, or several (12,34), until they end")
+	flags.BoolVar(&f.follow, "follow", false, "children too, and all that they execute and load")
 	flags.DurationVarP(&f.duration, "duration", "d", 0, "end after `DURATION`, such as 10s or 2m")
 	flags.BoolVar(&f.json, "json", false, "print JSON, one object a line: docs/json.md")
-	flags.StringVarP(&f.out, "output", "o", "", "write the results to `FILE`, - for standard output")
-	flags.StringVar(&f.where, "where", "", "only hits of which `CONDITION` holds: docs/filters.md")
-	flags.StringSliceVar(&f.vars, "vars", nil, "more variables of simple markers: `'req.Method,cmd->len'`")
+	flags.StringVarP(&f.out, "output", "o", "", "write to `FILE`, - for standard output")
+	flags.StringVar(&f.where, "where", "", "only matching hits: `CONDITION`, see docs/filters.md")
+	flags.StringSliceVar(&f.vars, "vars", nil, "more variables of simple markers: `LIST`")
 	flags.Var(&f.engine, "engine", session.EngineUsage)
 }
 
@@ -167,8 +167,8 @@ type intervalFlags struct {
 
 func (f *intervalFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.DurationVarP(&f.interval, "interval", "i", time.Second, "on a terminal or with --json, show what there is every `DURATION`")
-	flags.VarP(&f.print, "print", "I", "print what there was in every `MS` milliseconds; a duration such as 1s will do")
+	flags.DurationVarP(&f.interval, "interval", "i", time.Second, "with a terminal or --json: show totals every `DURATION`")
+	flags.VarP(&f.print, "print", "I", "print the hits of every `MS` milliseconds, or 1s")
 }
 
 func (f *intervalFlags) check(cmd *cobra.Command) error {
