@@ -10,8 +10,8 @@ import (
 var (
 	// ErrNotArmed is returned by Disarm for a marker that is not armed.
 	ErrNotArmed = errors.New("marker is not armed")
-	// ErrNotPatched is what errors of arming wrap in a program that was linked with --optimize
-	// and may not write its own code. Nothing is armed then.
+	// ErrNotPatched is wrapped by errors of Arm in a program that was linked with --optimize and
+	// may not write its own code. Nothing is armed then.
 	ErrNotPatched = patch.ErrNotPatched
 )
 

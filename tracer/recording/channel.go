@@ -39,6 +39,7 @@ type Channel struct {
 	text    []byte
 	context [4]ctf.Value
 	payload []ctf.Value
+	losses  func() (map[int][]uint64, error) // of the source, nil if it cannot be asked
 }
 
 // stream is the events of one CPU. A stream of CTF is in the order of time, but a source may deliver an event
@@ -124,6 +125,7 @@ func (c *Channel) stream(cpu int) (*stream, error) {
 		if err != nil {
 			return nil, err
 		}
+		lane.OnFull(c.update)
 		c.streams[cpu] = &stream{lanes: []*ctf.StreamWriter{lane}, lost: make([]uint64, len(c.reasons))}
 	}
 	return c.streams[cpu], nil
@@ -146,12 +148,34 @@ func (c *Channel) SetLost(cpu int, counts ...uint64) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.setLost(cpu, counts)
+}
+
+// setLost is SetLost for a caller that holds mu.
+func (c *Channel) setLost(cpu int, counts []uint64) error {
 	s, err := c.stream(cpu)
 	if err != nil {
 		return err
 	}
 	copy(s.lost, counts)
 	return c.tell(s)
+}
+
+// update asks the source for its losses before a full packet is written: a packet counts all events that were lost
+// before its last one, also if the recording is killed before the next. Errors are those of the next save.
+func (c *Channel) update() {
+	if c.losses == nil {
+		return
+	}
+	byCPU, err := c.losses()
+	if err != nil {
+		return
+	}
+	for cpu, counts := range byCPU {
+		if cpu < len(c.streams) && c.streams[cpu] != nil {
+			_ = c.setLost(cpu, counts)
+		}
+	}
 }
 
 // tell passes on what was lost. The caller holds mu.

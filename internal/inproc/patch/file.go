@@ -12,7 +12,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
-// Bounds of what is read of the program's file.
+// Bounds of reads from the program's file.
 const (
 	maxTable    = markerabi.SiteSize << 20 // a million sites
 	maxSections = 1 << 12
@@ -78,7 +78,7 @@ func (f file) read(offset, size uint64) ([]byte, error) {
 	return data, nil
 }
 
-// table returns what lies there if it is a site table.
+// table returns the bytes there if they are a site table.
 func (f file) table(offset, size uint64) ([]byte, error) {
 	if size < markerabi.SitesHeaderSize || size > maxTable {
 		return nil, errors.New("it is not of a table's size")

@@ -26,10 +26,12 @@ import (
 // Print prints an error, one line for each of those it joins, and the hint that helps.
 func Print(e *term.Env, err error) {
 	text, hint := Error(err)
-	for line := range strings.SplitSeq(text, "\n") {
-		if line = strings.TrimSpace(line); line != "" {
-			e.Message("error: %s", line)
-		}
+	lines := []string{text}
+	if text == err.Error() {
+		lines = term.ErrorLines(err)
+	}
+	for _, line := range lines {
+		e.Message("error: %s", line)
 	}
 	if hint != "" {
 		e.Hint("%s", hint)
