@@ -24,6 +24,7 @@ BEGIN comes again before END, it begins anew: of nested pairs the innermost is m
 --by FIELD groups the pairs, a row for each value: by a field of BEGIN, or else of END, or else by
 pid, tid, comm, cpu or goroutine of BEGIN. --by path,status groups by two. Pairs that find no room
 (--keys) are counted as (other). Without --key they are still joined by goroutine or thread.
+--str arg1 says that an argument points to text, for all of these: see waymark trace --help.
 
 Pairs are joined and counted in the kernel. Percentiles are within 1.6 % of what was measured,
 the maximum and the mean are exact. What was in no pair is counted and said: a begin that was
@@ -115,7 +116,7 @@ type latencyRun struct {
 
 func (l *latencyRun) attach(s *session.Session) (_ session.Attached, err error) {
 	begin, end := l.patterns[:1], l.patterns[1:]
-	o := &tracer.LatencyOptions{Attach: tracer.Attach{Where: l.o.where}, By: l.o.by, MaxKeys: l.o.keys}
+	o := &tracer.LatencyOptions{Attach: l.o.how(nil), By: l.o.by, MaxKeys: l.o.keys}
 	o.Key, o.EndKey = l.o.names()
 	if s.Later != nil {
 		later := *s.Later

@@ -30,6 +30,9 @@ goroutine, and by the markers' fields, which waymark list shows. argN is the N-t
 marker. Strings are told apart by their first 64 bytes and their length. What finds no room
 (--keys) is counted as (other), so that all rows together are always every hit.
 
+--str arg1 says that an argument of a C program points to text, for --by and --where: see waymark
+trace --help.
+
 --where counts only hits of which a condition holds, which the kernel decides: see waymark trace
 --help.
 
@@ -52,6 +55,8 @@ const statExample = `  waymark stat -p 1234                   every marker of a 
   waymark stat --where 'bytes > 1000000' -p 1234 http:request_done
                                          how many are large
   waymark stat --by comm,tid ./server    which threads hit
+  waymark stat --str arg1 --by arg1 ./daemon open
+                                         by text that a C program passes
   waymark stat -d 10s --json -p 1234     for programs`
 
 type statOptions struct {
@@ -111,7 +116,7 @@ func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selec
 	return session.Run(ctx, env, sel, session.Verb{
 		Out: o.out, JSON: o.json, Limit: o.duration,
 		Attach: func(s *session.Session) (_ session.Attached, err error) {
-			how := &tracer.CountOptions{Attach: tracer.Attach{Where: o.where, Vars: o.vars, Later: s.Later}, By: o.by, MaxKeys: o.keys}
+			how := &tracer.CountOptions{Attach: o.how(s.Later), By: o.by, MaxKeys: o.keys}
 			if counter, err = tracer.Count(s.Subject.Target(), s.Markers, how); err != nil {
 				return nil, err
 			}
