@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
@@ -213,24 +212,9 @@ func (w *ending) await(pids []int) bool {
 			return false
 		}
 	}
-	begun := map[int]uint64{}
 	for _, pid := range pids {
-		if st, err := model.Running(pid); err == nil {
-			begun[pid] = st.Start
-		}
-	}
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for len(begun) > 0 {
-		select {
-		case <-tick.C:
-		case <-w.over:
+		if !awaitEnd(pid, w.over) {
 			return false
-		}
-		for pid, start := range begun {
-			if st, err := model.Running(pid); err != nil || st.Start != start {
-				delete(begun, pid)
-			}
 		}
 	}
 	return true

@@ -55,12 +55,10 @@ type Session struct {
 func open(ctx context.Context, e *term.Env, sel *Selection) (*Session, error) {
 	s := &Session{Env: e, named: sel.Named(), Subject: sel.Subject, over: make(chan struct{})}
 	s.late.lacking = map[string]bool{}
-	err := s.chooseEngines(sel)
-	if argv := sel.Subject.Command; err == nil && len(argv) > 0 {
-		err = s.startCommand(ctx, argv)
-	}
-	if err != nil {
-		return nil, err
+	if argv := sel.Subject.Command; len(argv) > 0 {
+		if err := s.startCommand(ctx, argv, sel.Engine.of()); err != nil {
+			return nil, err
+		}
 	}
 	s.Subject.Follow = sel.Subject.Follow
 	s.process = openProcesses(sel.Subject.PIDs)
@@ -72,18 +70,17 @@ func open(ctx context.Context, e *term.Env, sel *Selection) (*Session, error) {
 	return s, nil
 }
 
-func (s *Session) startCommand(ctx context.Context, argv []string) error {
+func (s *Session) startCommand(ctx context.Context, argv []string, engine tracer.Engine) error {
 	e, std := s.Env, s.Env.Lend()
 	// Not with ctx: the end of a session is not the death of its command.
 	c, err := tracer.Start(context.WithoutCancel(ctx), argv, &tracer.StartOptions{
-		Stdin: std.Stdin, Stdout: std.Stdout, Stderr: std.Stderr, Engine: s.Subject.Engine,
+		Stdin: std.Stdin, Stdout: std.Stdout, Stderr: std.Stderr, Engine: engine,
 	})
 	if err != nil {
 		return explain.Command(argv[0], err)
 	}
 	s.Command, s.exited = c, make(chan struct{})
-	engine, _ := c.Target().Engine() // Start has chosen it
-	s.Subject = Subject{PID: c.PID(), Engine: engine}
+	s.Subject = Subject{PID: c.PID(), Engine: c.Target().Engine()}
 	e.OnSecondInterrupt(func() { c.Signal(os.Kill) })
 	go func() {
 		s.result = c.Wait()

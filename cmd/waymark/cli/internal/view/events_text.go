@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
@@ -35,7 +34,7 @@ func NewTraceText(out *term.Output, wall source.Clock, points []*event.Point) *T
 		wall: wall, clock: clockText{layout: "15:04:05.", digits: 6}, markers: map[*event.Point]*markerText{},
 	}
 	for _, p := range points {
-		v.names = max(v.names, min(utf8.RuneCountInString(term.Label(p.FullName())), maxNameColumn))
+		v.names = max(v.names, min(term.Width(term.Label(p.FullName())), maxNameColumn))
 	}
 	return v
 }
@@ -104,7 +103,7 @@ func (p *processText) set(e *event.Event) {
 		b = strconv.AppendInt(append(b, '/'), int64(e.NSPID), 10)
 	}
 	p.text = append(b, ']')
-	p.width = utf8.RuneCount(p.text)
+	p.width = term.Width(string(p.text))
 }
 
 // markerText is what all lines of a marker have in common.
@@ -119,7 +118,7 @@ func (v *TraceText) marker(p *event.Point) *markerText {
 		return t
 	}
 	name := term.Label(p.FullName())
-	t := &markerText{name: v.out.Style.Bold(name), width: utf8.RuneCountInString(name)}
+	t := &markerText{name: v.out.Style.Bold(name), width: term.Width(name)}
 	for i := range p.Fields {
 		t.fields = append(t.fields, "  "[min(i, 1):]+term.Label(p.Fields[i].Name)+"=")
 	}
