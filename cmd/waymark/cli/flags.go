@@ -26,6 +26,7 @@ type watchFlags struct {
 	out      string
 	where    string
 	vars     []string
+	str      []string
 	engine   session.Engine
 	count    uint64
 }
@@ -41,6 +42,7 @@ func (f *watchFlags) add(cmd *cobra.Command, counted string) {
 	flags.StringVarP(&f.out, "output", "o", "", "write to `FILE`, - for standard output")
 	flags.StringVar(&f.where, "where", "", "only matching hits: `CONDITION`, see docs/filters.md")
 	flags.StringSliceVar(&f.vars, "vars", nil, "more variables of simple markers: `LIST`")
+	flags.StringSliceVar(&f.str, "str", nil, "arguments that are texts: `ARG`, or ARG:LENGTH")
 	flags.Var(&f.engine, "engine", session.EngineUsage)
 }
 
@@ -106,10 +108,24 @@ func (f *watchFlags) check(cmd *cobra.Command, counted string) error {
 	if cmd.Flags().Changed("count") && f.count == 0 {
 		return term.Usage("without -n there is no limit", "-n 0 asks for no %s at all", counted)
 	}
+	for _, arg := range f.str {
+		if _, err := strconv.Atoi(arg); err == nil {
+			hint := "such as --str arg1"
+			if cmd.Flags().Lookup("max-string") != nil {
+				hint = "--max-string " + arg + " limits the length of strings"
+			}
+			return term.Usage(hint, "--str %s is no argument", arg)
+		}
+	}
 	if err := checkDuration(f.duration); err != nil {
 		return err
 	}
 	return checkWhere(f.where)
+}
+
+// how returns how to attach: Later is the session's.
+func (f *watchFlags) how(later *tracer.Later) tracer.Attach {
+	return tracer.Attach{Where: f.where, Vars: f.vars, Strings: f.str, Later: later}
 }
 
 func checkDuration(d time.Duration) error {

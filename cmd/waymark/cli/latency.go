@@ -25,7 +25,9 @@ again: of nested pairs the innermost is measured.
 --by FIELD groups the pairs, with a row for each value: by a field of BEGIN, or
 else of END, or else by pid, tid, comm, cpu or goroutine of BEGIN. --by
 path,status groups by two. Pairs without room for their group (--keys) are
-counted as (other). --by does not change how pairs are joined.
+counted as (other). --by does not change how pairs are joined. --str arg1 means
+that an argument is a text, for --by, --key and --where: see waymark trace
+--help.
 
 Pairs are joined and counted in the kernel. Percentiles are within 1.6 % of the
 measured times; the maximum and the mean are exact. Hits outside of pairs are
@@ -119,7 +121,7 @@ type latencyRun struct {
 
 func (l *latencyRun) attach(s *session.Session) (_ session.Attached, err error) {
 	begin, end := l.patterns[:1], l.patterns[1:]
-	o := &tracer.LatencyOptions{Attach: tracer.Attach{Where: l.o.where}, By: l.o.by, MaxKeys: l.o.keys}
+	o := &tracer.LatencyOptions{Attach: l.o.how(nil), By: l.o.by, MaxKeys: l.o.keys}
 	o.Key, o.EndKey = l.o.names()
 	if s.Later != nil {
 		later := *s.Later

@@ -193,7 +193,8 @@ func (r *recorder) attach(s *session.Session) (_ session.Attached, err error) {
 		removeEmpty(r.out, r.missing)
 		return nil, explain.Directory(r.out, err)
 	}
-	how := &tracer.TraceOptions{Attach: tracer.Attach{Where: r.where, Strings: r.str, BufferSize: int(r.buffer)}, MaxString: r.max}
+	how := &tracer.TraceOptions{Attach: r.how(nil), MaxString: r.max} // Later is that of each source
+	how.BufferSize = int(r.buffer)
 	if r.tracers, err = s.Sources(how, r.kernel); err != nil {
 		r.Close()
 		return nil, err

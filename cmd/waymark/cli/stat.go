@@ -32,7 +32,8 @@ to count at the same moment.
 goroutine, and by fields of the markers, which waymark list shows. argN is field
 N of any marker. Strings are compared by their length and first 64 bytes. Hits
 without room for their group (--keys) are counted as (other), so all rows
-together are always every hit.
+together are always every hit. --str arg1 means that an argument of a C program
+is a text, for --by and --where: see waymark trace --help.
 
 --where counts matching hits only; the kernel evaluates it. See waymark trace
 --help, also for libraries that are loaded later.
@@ -54,6 +55,8 @@ const statExample = `  waymark stat -p 1234               every marker of a proc
                                      large replies only
   waymark stat --by comm,tid ./server
                                      by threads
+  waymark stat --str arg1 --by arg1 ./daemon open
+                                     by text that a C program passes
   waymark stat -d 10s --json -p 1234 for programs`
 
 type statOptions struct {
@@ -113,7 +116,7 @@ func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selec
 	return session.Run(ctx, env, sel, session.Verb{
 		Out: o.out, JSON: o.json, Limit: o.duration,
 		Attach: func(s *session.Session) (_ session.Attached, err error) {
-			how := &tracer.CountOptions{Attach: tracer.Attach{Where: o.where, Vars: o.vars, Later: s.Later}, By: o.by, MaxKeys: o.keys}
+			how := &tracer.CountOptions{Attach: o.how(s.Later), By: o.by, MaxKeys: o.keys}
 			if counter, err = tracer.Count(s.Subject.Target(), s.Markers, how); err != nil {
 				return nil, err
 			}

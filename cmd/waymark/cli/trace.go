@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -88,7 +87,6 @@ const traceExample = `  waymark trace -p 1234 http:request_start      one marker
 
 type traceOptions struct {
 	watchFlags
-	str    []string
 	max    int
 	buffer byteSize
 	own    bool
@@ -114,7 +112,6 @@ func (o *traceOptions) add(cmd *cobra.Command, do string) {
 	o.watchFlags.add(cmd, "end after `COUNT` events")
 	o.max, o.buffer = 256, session.UsualBuffer
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.str, "str", nil, "arguments that are texts: `ARG`, or ARG:LENGTH")
 	flags.IntVar(&o.max, "max-string", o.max, do+" at most `N` bytes of a string, up to 4096")
 	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer in the kernel, up to 1G")
 }
@@ -129,11 +126,6 @@ func (o *traceOptions) check(cmd *cobra.Command, _ *session.Selection) error {
 	if o.max < 1 || o.max > maxString {
 		return term.Usage("from 1 to 4096", "--max-string %d is no number of bytes that an event can carry", o.max)
 	}
-	for _, arg := range o.str {
-		if _, err := strconv.Atoi(arg); err == nil {
-			return term.Usage("--max-string "+arg+" limits the length of strings", "--str %s is no argument", arg)
-		}
-	}
 	return o.watchFlags.check(cmd, "event")
 }
 
@@ -142,10 +134,9 @@ func (o *traceOptions) run(ctx context.Context, env *term.Env, sel *session.Sele
 	return session.Run(ctx, env, sel, session.Verb{
 		Out: o.out, JSON: o.json, Limit: o.duration,
 		Attach: func(s *session.Session) (_ session.Attached, err error) {
-			if events, err = tracer.Trace(s.Subject.Target(), s.Markers, &tracer.TraceOptions{
-				Attach:    tracer.Attach{Where: o.where, Vars: o.vars, Strings: o.str, BufferSize: int(o.buffer), Later: s.Later},
-				MaxString: o.max, OwnPIDs: o.own || o.json,
-			}); err != nil {
+			how := &tracer.TraceOptions{Attach: o.how(s.Later), MaxString: o.max, OwnPIDs: o.own || o.json}
+			how.BufferSize = int(o.buffer)
+			if events, err = tracer.Trace(s.Subject.Target(), s.Markers, how); err != nil {
 				return nil, err
 			}
 			s.NoteBuffer(events, int(o.buffer))
