@@ -74,9 +74,11 @@ func (c *code) scanClosures(maker *gosym.Func, made []*closure) {
 
 // scanClosure looks for sites in the function of one closure.
 func (c *code) scanClosure(maker *gosym.Func, made *closure) {
-	if c.budget -= int(min(made.function.End-made.function.Entry, maxFunction)); c.budget < 0 {
+	size := int(min(made.function.End-made.function.Entry, maxFunction))
+	if size > c.captured { // in hostile files only
 		return
 	}
+	c.captured -= size
 	c.scanWith(made.function, made.words, nil, func(s siteAt) siteAt {
 		if isMethodValue(made.function.Name) {
 			at := c.site([]uint64{made.at}, maker, s.call)
