@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
@@ -47,6 +48,7 @@ type Session struct {
 	ended   <-chan struct{} // when all processes that are followed have ended
 	over    chan struct{}
 	begun   time.Time
+	took    atomic.Int64 // from then to the end of counting, 0 before
 }
 
 // open finds what the selection names. A command is started, and waits for resume.
@@ -167,6 +169,7 @@ type Attached interface {
 	io.Closer
 	Ended() <-chan struct{}
 	Skipped() []*tracer.SiteError
+	Missing() error
 }
 
 // Run runs a session from the first look at the target to the exit status.
@@ -205,7 +208,7 @@ func Run(ctx context.Context, e *term.Env, sel *Selection, v Verb) (err error) {
 	}
 	why, failure := v.Show(s, out, ends)
 	attached.Close() // before the command, which may still run, sees that it is over
-	status := s.lateStatus(sel, s.finish(ctx, why))
+	status := s.lateStatus(sel, attached, s.finish(ctx, why))
 	if failure != nil {
 		return failure
 	}
