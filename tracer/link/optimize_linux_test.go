@@ -76,7 +76,8 @@ func TestPatchingStorm(t *testing.T) {
 		t.Run(c.String(), func(t *testing.T) {
 			_, path, report := optimize(t, c, "storm")
 			for _, s := range report.Sites {
-				if !s.Optimized {
+				// A deferred call has the marker's address from a closure, which could be another's.
+				if !s.Optimized && s.Function != "main.deferred.deferwrap1" {
 					t.Errorf("%s %s in %s:%d is left generic: %s", s.Kind, s.Name, s.File, s.Line, s.Why)
 				}
 			}
