@@ -7,7 +7,7 @@ import (
 )
 
 // The compiler turns defer m.Mark(x), go m.Mark(x) and the method value m.Mark into closures: a
-// function that it adds, named ….deferwrapN, ….gowrapN or …Mark-fm, and behind its address the
+// function that it adds, named ….deferwrapN, ….gowrapN or …Mark-fm, and after its address the
 // captured values, of which the marker's address and the dictionary are two. So the code that tests
 // the marker is in a function that does not name it, and the function that names it does not test
 // it. To put them together, link follows the stores of addresses in the latter.
