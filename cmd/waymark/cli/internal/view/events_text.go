@@ -175,6 +175,7 @@ type TraceSummary struct {
 	LostPackets  uint64  // of a trace on disk; Lost does not count their events
 	Unread       bool    // how many were lost is not known
 	Filtered     *uint64 // nil without a condition
+	Late         uint64  // events printed after later ones
 	Problems     []error // why all events of a marker were lost
 	Elapsed      time.Duration
 	End          End
@@ -194,5 +195,9 @@ func (s *TraceSummary) Print(e *term.Env) {
 	if s.LostPackets > 0 {
 		lost = term.Plural(s.Lost, "event") + " and " + term.Plural(s.LostPackets, "packet")
 	}
-	e.Message("%s%s, %s lost, in %s", term.Plural(s.Events, "event"), others, lost, Seconds(s.Elapsed))
+	late := ""
+	if s.Late > 0 {
+		late = ", " + strconv.FormatUint(s.Late, 10) + " out of order"
+	}
+	e.Message("%s%s, %s lost%s, in %s", term.Plural(s.Events, "event"), others, lost, late, Seconds(s.Elapsed))
 }
