@@ -122,9 +122,13 @@ func findSession(pid int, name string, alive bool) (*client.Session, error) {
 	case len(some) == 1:
 		return &some[0], nil
 	case len(some) > 1:
+		const most = 10
 		var names []string
-		for _, s := range some {
+		for _, s := range some[:min(len(some), most)] {
 			names = append(names, fmt.Sprintf("-p %d %s", s.PID, s.Name))
+		}
+		if more := len(some) - most; more > 0 {
+			names = append(names, fmt.Sprintf("%d more", more))
 		}
 		return nil, term.Usage("give one of "+term.List(names), "%d recordings are meant", len(some))
 	case err != nil:
