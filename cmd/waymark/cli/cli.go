@@ -110,6 +110,7 @@ func newRoot(env *term.Env) *cobra.Command {
 		newLatencyCommand(env),
 		newRecordCommand(env),
 		newReportCommand(env),
+		newRunCommand(env),
 		newSnapshotCommand(env),
 		newRecoverCommand(env),
 		newSessionsCommand(env),
