@@ -21,7 +21,7 @@ func (p *Program) Explain() string {
 		}
 		var reads []string
 		for _, i := range probe.Code.Fields {
-			f := &probe.Point.Fields[i]
+			f := &probe.Points[0].Fields[i]
 			reads = append(reads, fmt.Sprintf("args.%s (%s)", f.Name, f.Kind))
 		}
 		for i, name := range builtinNames {

@@ -19,6 +19,8 @@ import (
 type Options struct {
 	Out  io.Writer // of print, printf and so on
 	JSON bool      // print JSON, one object a line, in bpftrace's format
+	// Escape makes characters in texts of events visible that a terminal might act on. Set it if Out is a terminal.
+	Escape bool
 	// Message takes the texts of errorf and warnf, with their severity and position. Nil drops them.
 	Message func(severity, position, text string)
 	// Events ends the run after so many events for which the predicate of a probe held, if it is not 0.
@@ -62,14 +64,16 @@ func (p *Program) Run(ctx context.Context, s source.Source, o *Options) (*Result
 	clock := s.Clock()
 	r := &run{Program: p, options: o, source: s, points: map[*event.Point][]*ir.Probe{}, result: &Result{}}
 	r.machine = eval.New(p.ir, eval.Options{
-		Out: o.Out, JSON: o.JSON, System: system,
+		Out: o.Out, JSON: o.JSON, Escape: o.Escape, System: system,
 		Wall:    func(nanos int64) time.Time { return clock.Wall(time.Duration(nanos)).Local() },
 		Message: o.Message, File: p.file,
 	})
 	for _, probe := range p.ir.Probes {
 		switch probe.Kind {
 		case ir.Point:
-			r.points[probe.Point] = append(r.points[probe.Point], probe)
+			for _, point := range probe.Points {
+				r.points[point] = append(r.points[point], probe)
+			}
 		case ir.Interval:
 			r.ticks = append(r.ticks, tick{probe: probe})
 		}

@@ -183,7 +183,7 @@ func runOnTrace(ctx context.Context, env *term.Env, o *runOptions, p *script.Pro
 	var broken error
 	err := env.WithOutput(o.out, func(out *term.Output) error {
 		result, broken = p.Run(ctx, r, &script.Options{
-			Out: out, JSON: o.json, Events: o.events, Duration: o.duration,
+			Out: out, JSON: o.json, Escape: out.Terminal(), Events: o.events, Duration: o.duration,
 			Message: func(severity, position, text string) { env.Message("%s: %s: %s", position, severity, text) },
 		})
 		return out.Flush()

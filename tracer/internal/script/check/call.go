@@ -49,9 +49,9 @@ func (k *code) word(x *syntax.Expr, name string) *ir.Expr {
 		if !k.needsEvent(x.Span, name) {
 			return out
 		}
-		if has := k.target.Has; has != nil && !k.probe.open && !has(k.probe.Point, b.event) {
+		if has := k.target.Has; has != nil && !k.probe.open && !has(k.probe.point(), b.event) {
 			k.fail(x.Span, "use a field in place of it; LTTng records threads after lttng add-context -u -t vtid -t vpid -t procname",
-				"events of %s have no %s in this trace", k.probe.Point.FullName(), name)
+				"events of %s have no %s in this trace", k.probe.point().FullName(), name)
 		}
 	}
 	k.uses |= 1 << b.which
@@ -74,8 +74,8 @@ func (k *code) argN(x *syntax.Expr, n int) *ir.Expr {
 	if !k.needsEvent(x.Span, x.Name) || k.probe.open {
 		return unknown(x.Span)
 	}
-	if n >= len(k.probe.Point.Fields) {
-		k.fail(x.Span, "arguments are counted from 0: arg0 is the first", "%s has %d arguments", k.probe.Point.FullName(), len(k.probe.Point.Fields))
+	if n >= len(k.probe.point().Fields) {
+		k.fail(x.Span, "arguments are counted from 0: arg0 is the first", "%s has %d arguments", k.probe.point().FullName(), len(k.probe.point().Fields))
 		return unknown(x.Span)
 	}
 	return k.fieldAt(x.Span, n)

@@ -146,7 +146,7 @@ func (k *code) field(x *syntax.Expr) *ir.Expr {
 		return unknown(x.Span)
 	}
 	path := strings.TrimLeft(k.script.File.Text[root.End:x.End], " \t\n.->")
-	p := k.probe.Point
+	p := k.probe.point()
 	i := p.Field(path)
 	if i < 0 {
 		hint := "it has no fields"
@@ -174,11 +174,11 @@ func (k *code) needsEvent(s syntax.Span, what string) bool {
 
 // fieldAt returns the value of a field by its index.
 func (k *code) fieldAt(s syntax.Span, i int) *ir.Expr {
-	f := &k.probe.Point.Fields[i]
+	f := &k.probe.point().Fields[i]
 	out := &ir.Expr{Op: ir.Field, Index: i}
 	switch kind := f.Kind; {
 	case f.Unavailable != "":
-		k.fail(s, "", "field %s of %s has no value: %s", f.Name, k.probe.Point.FullName(), string(f.Unavailable))
+		k.fail(s, "", "field %s of %s has no value: %s", f.Name, k.probe.point().FullName(), string(f.Unavailable))
 		return unknown(s)
 	case kind == event.Bool:
 		out.Type = ir.BoolType
@@ -193,7 +193,7 @@ func (k *code) fieldAt(s syntax.Span, i int) *ir.Expr {
 	case kind == event.Bytes:
 		out.Type = ir.Type{Base: ir.Buffer, Size: k.config.MaxText}
 	default:
-		k.fail(s, "waymark report prints such values", "field %s of %s is neither a number nor a text", f.Name, k.probe.Point.FullName())
+		k.fail(s, "waymark report prints such values", "field %s of %s is neither a number nor a text", f.Name, k.probe.point().FullName())
 		return unknown(s)
 	}
 	k.fields = append(k.fields, i)

@@ -18,6 +18,9 @@ type bound struct {
 	open      bool   // stands for any point
 }
 
+// point returns a point whose fields are those of all points of the probe.
+func (b *bound) point() *event.Point { return b.Points[0] }
+
 // expand returns the probes of all blocks, with wildcards expanded.
 func (c *checker) expand() []*bound {
 	var all []*bound
@@ -122,16 +125,24 @@ func (c *checker) points(b *syntax.Block, p *syntax.Probe, kind, prefix, pattern
 	if c.target.Open {
 		return []*bound{{Probe: ir.Probe{Kind: ir.Point, Name: prefix + ":" + pattern, Type: kind, At: p.Begin}, block: b, signature: "open", open: true}}
 	}
+	alike := map[string]*bound{}
 	for _, q := range c.target.Points {
-		if name := of(q); name != "" && glob(pattern, name) {
-			all = append(all, &bound{
-				Probe: ir.Probe{Kind: ir.Point, Name: prefix + ":" + q.FullName(), Type: kind, Point: q, At: p.Begin},
-				block: b, signature: c.signature(q),
-			})
-			if kind == "tracepoint" {
-				all[len(all)-1].Name = prefix + ":" + name
-			}
+		name := of(q)
+		if name == "" || !glob(pattern, name) {
+			continue
 		}
+		full := prefix + ":" + q.FullName()
+		if kind == "tracepoint" {
+			full = prefix + ":" + name
+		}
+		signature := c.signature(q)
+		if same := alike[full+" "+signature]; same != nil {
+			same.Points = append(same.Points, q)
+			continue
+		}
+		probe := &bound{Probe: ir.Probe{Kind: ir.Point, Name: full, Type: kind, Points: []*event.Point{q}, At: p.Begin}, block: b, signature: signature}
+		alike[full+" "+signature] = probe
+		all = append(all, probe)
 	}
 	if len(all) > 0 {
 		return all

@@ -16,6 +16,8 @@ import (
 type Options struct {
 	Out  io.Writer
 	JSON bool
+	// Escape makes characters visible that a terminal might act on.
+	Escape bool
 	// Wall converts times of events to the time of day.
 	Wall func(nanos int64) time.Time
 	// System runs a command and returns its output.
@@ -53,7 +55,7 @@ const maxHeld = 64 << 10 // bytes of one
 func New(p *ir.Program, o Options) *Machine {
 	m := &Machine{
 		program: p, options: o, codes: map[*ir.Code]*compiled{}, held: map[string]*held{},
-		printer: machine.Printer{JSON: o.JSON, Trailer: p.Config.Trailer, Wall: o.Wall},
+		printer: machine.Printer{JSON: o.JSON, Style: machine.Style{Trailer: p.Config.Trailer, Escape: o.Escape && !o.JSON}, Wall: o.Wall},
 	}
 	m.state.Machine = m
 	for _, x := range p.Maps {

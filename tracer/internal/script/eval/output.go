@@ -66,7 +66,7 @@ func (m *Machine) printf(x *ir.Stmt) stmtFunc {
 			values[i] = f(s)
 		}
 		dropped := false
-		if text, dropped = machine.AppendFormat(text[:0], format, types, values, s.printer.Trailer); dropped {
+		if text, dropped = machine.AppendFormat(text[:0], format, types, values, &s.printer.Style); dropped {
 			s.warnings.add(Dropped, at)
 		}
 		switch op {

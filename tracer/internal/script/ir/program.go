@@ -175,7 +175,8 @@ type Probe struct {
 	Name   string // as the built-in probe has it
 	Type   string // as the built-in probetype has it
 	Period int64  // of an interval, in nanoseconds
-	Point  *event.Point
+	// Points are the points with the name of the probe whose fields are alike; a recording has one for each form of their values.
+	Points []*event.Point
 	Code   *Code
 	At     int
 }

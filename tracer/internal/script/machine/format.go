@@ -10,13 +10,13 @@ import (
 
 // AppendFormat appends a format with its arguments. It reports whether a conversion without a length, such as %d, dropped bits of
 // a value that has more than 32.
-func AppendFormat(b []byte, f *ir.Format, types []ir.Type, values []Value, trailer string) (out []byte, dropped bool) {
+func AppendFormat(b []byte, f *ir.Format, types []ir.Type, values []Value, style *Style) (out []byte, dropped bool) {
 	for i := range f.Verbs {
 		b = append(b, f.Texts[i]...)
 		v := &f.Verbs[i]
 		from := len(b)
 		var cut bool
-		b, cut = appendVerb(b, v, &types[i], &values[i], trailer)
+		b, cut = appendVerb(b, v, &types[i], &values[i], style)
 		dropped = dropped || cut
 		b = pad(b, from, v)
 	}
@@ -37,11 +37,11 @@ func pad(b []byte, from int, v *ir.Verb) []byte {
 	return b
 }
 
-func appendVerb(b []byte, v *ir.Verb, t *ir.Type, value *Value, trailer string) ([]byte, bool) {
+func appendVerb(b []byte, v *ir.Verb, t *ir.Type, value *Value, style *Style) ([]byte, bool) {
 	switch v.Conversion {
 	case "s":
 		from := len(b)
-		b = AppendValue(b, t, value, trailer)
+		b = AppendValue(b, t, value, style)
 		if v.Precision >= 0 && len(b)-from > v.Precision {
 			b = b[:from+v.Precision]
 		}
@@ -53,7 +53,11 @@ func appendVerb(b []byte, v *ir.Verb, t *ir.Type, value *Value, trailer string) 
 	case "rh":
 		return appendHex(b, value.Text, "", " "), false
 	case "c":
-		return append(b, byte(value.Bits)), false
+		c := string([]byte{byte(value.Bits)})
+		if c == "\n" || c == "\t" {
+			return append(b, c...), false
+		}
+		return style.text(b, c), false
 	case "p":
 		if value.Bits == 0 {
 			return append(b, '0'), false

@@ -53,12 +53,12 @@ func (p *Printer) appendValueJSON(b []byte, t *ir.Type, v *Value) []byte {
 	case ir.Bool:
 		return strconv.AppendBool(b, v.Bits != 0)
 	case ir.String, ir.Time:
-		return appendJSONText(b, string(AppendValue(nil, t, v, p.Trailer)))
+		return appendJSONText(b, string(AppendValue(nil, t, v, &p.Style)))
 	case ir.Float:
 		if f := FloatOf(t, v.Bits); math.IsNaN(f) || math.IsInf(f, 0) {
 			return appendJSONText(b, floatText(f, t.Bits))
 		}
-		return AppendValue(b, t, v, "")
+		return AppendValue(b, t, v, &p.Style)
 	case ir.Buffer:
 		b = append(b, '[')
 		for i := range len(v.Text) {
@@ -173,7 +173,7 @@ func (p *Printer) appendMapJSON(b []byte, m *Map, list []*Entry, div int64) []by
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = appendJSONText(b, string(appendKeyText(nil, &m.Key, &e.Key, p.Trailer, ",")))
+		b = appendJSONText(b, string(appendKeyText(nil, &m.Key, &e.Key, &p.Style, ",")))
 		b = p.appendEntryJSON(append(b, ": "...), &m.Value, e, div, newest)
 	}
 	return append(b, "}}}\n"...)

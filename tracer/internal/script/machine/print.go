@@ -9,9 +9,9 @@ import (
 
 // Printer forms output: text, or one JSON object a line.
 type Printer struct {
-	JSON    bool
-	Trailer string                      // after texts that were cut
-	Wall    func(nanos int64) time.Time // converts times of events to the time of day
+	Style
+	JSON bool
+	Wall func(nanos int64) time.Time // converts times of events to the time of day
 }
 
 // AppendText appends the output of printf, time and system: kind is its type in JSON.

@@ -70,7 +70,7 @@ func (p *Printer) appendSeries(b []byte, t *ir.Type, a *Aggregate, newest int64)
 			high++
 		}
 	}
-	text := func(v uint64) string { return string(AppendValue(nil, &number, &Value{Bits: v}, "")) }
+	text := func(v uint64) string { return string(AppendValue(nil, &number, &Value{Bits: v}, &p.Style)) }
 	layout, digits := "15:04:05", ""
 	switch every := t.Params[0]; {
 	case every%1e9 == 0:

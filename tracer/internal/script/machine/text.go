@@ -3,12 +3,47 @@ package machine
 import (
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/waymark-trace/waymark/tracer/internal/script/ir"
 )
 
+// Style is how texts are shown.
+type Style struct {
+	Trailer string // after texts that were cut
+	// Escape makes characters visible that a terminal might act on: texts come from programs that are traced.
+	Escape bool
+}
+
+func (s *Style) text(b []byte, text string) []byte {
+	if !s.Escape {
+		return append(b, text...)
+	}
+	for i, r := range text {
+		n := utf8.RuneLen(r)
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"):
+			b = appendHex(b, text[i:i+1], `\x`, "")
+		case !strconv.IsPrint(r):
+			b = appendHex(b, text[i:i+n], `\x`, "")
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return b
+}
+
+// cut appends the trailer if a text was cut.
+func (s *Style) cut(b []byte, v *Value) []byte {
+	if v.Cut {
+		b = append(b, s.Trailer...)
+	}
+	return b
+}
+
 // AppendValue appends a value as print shows it.
-func AppendValue(b []byte, t *ir.Type, v *Value, trailer string) []byte {
+func AppendValue(b []byte, t *ir.Type, v *Value, style *Style) []byte {
 	switch t.Base {
 	case ir.Bool:
 		return strconv.AppendBool(b, v.Bits != 0)
@@ -17,20 +52,12 @@ func AppendValue(b []byte, t *ir.Type, v *Value, trailer string) []byte {
 	case ir.Float:
 		return append(b, floatText(FloatOf(t, v.Bits), t.Bits)...)
 	case ir.String, ir.Time:
-		b = append(b, v.Text...)
-		if v.Cut {
-			b = append(b, trailer...)
-		}
-		return b
+		return style.cut(style.text(b, v.Text), v)
 	case ir.Buffer:
-		b = appendBuffer(b, v.Text)
-		if v.Cut {
-			b = append(b, trailer...)
-		}
-		return b
+		return style.cut(appendBuffer(b, v.Text), v)
 	case ir.Tuple:
 		b = append(b, '(')
-		b = appendElems(b, t, v, trailer, ", ")
+		b = appendElems(b, t, v, style, ", ")
 		return append(b, ')')
 	}
 	if t.Signed {
@@ -40,22 +67,22 @@ func AppendValue(b []byte, t *ir.Type, v *Value, trailer string) []byte {
 }
 
 // appendElems appends the elements of a tuple.
-func appendElems(b []byte, t *ir.Type, v *Value, trailer, between string) []byte {
+func appendElems(b []byte, t *ir.Type, v *Value, style *Style, between string) []byte {
 	for i := range t.Elems {
 		if i > 0 {
 			b = append(b, between...)
 		}
-		b = AppendValue(b, &t.Elems[i], &v.Elems[i], trailer)
+		b = AppendValue(b, &t.Elems[i], &v.Elems[i], style)
 	}
 	return b
 }
 
 // appendKeyText appends a key as it stands between brackets: a tuple without its parentheses.
-func appendKeyText(b []byte, t *ir.Type, v *Value, trailer, between string) []byte {
+func appendKeyText(b []byte, t *ir.Type, v *Value, style *Style, between string) []byte {
 	if t.Base == ir.Tuple {
-		return appendElems(b, t, v, trailer, between)
+		return appendElems(b, t, v, style, between)
 	}
-	return AppendValue(b, t, v, trailer)
+	return AppendValue(b, t, v, style)
 }
 
 // appendNumber appends the number of an aggregation divided by div.
@@ -78,7 +105,7 @@ func (p *Printer) appendEntry(b []byte, t *ir.Type, e *Entry, div, newest int64)
 		if t.Base == ir.Int && div != 1 {
 			return appendDivided(b, t.Signed, e.Value.Bits, div)
 		}
-		return AppendValue(b, t, &e.Value, p.Trailer)
+		return AppendValue(b, t, &e.Value, &p.Style)
 	case t.Agg == ir.Stats:
 		b = strconv.AppendUint(append(b, "count "...), e.Agg.Count, 10)
 		b = e.Agg.appendNumber(append(b, ", average "...), t, div)
@@ -97,7 +124,7 @@ func (p *Printer) appendMap(b []byte, m *Map, list []*Entry, div int64) []byte {
 	for _, e := range list {
 		b = append(b, m.Name...)
 		if !m.Scalar() {
-			b = appendKeyText(append(b, '['), &m.Key, &e.Key, p.Trailer, ", ")
+			b = appendKeyText(append(b, '['), &m.Key, &e.Key, &p.Style, ", ")
 			b = append(b, ']')
 		}
 		b = append(b, ':')

@@ -81,6 +81,9 @@ func (e *Env) WithOutput(path string, write func(*Output) error) error {
 	return err
 }
 
+// Terminal reports whether results go to a terminal, which acts on control characters.
+func (o *Output) Terminal() bool { return isTerminal(o.to) }
+
 // Write buffers p, which is whole lines, and sees to it that it is soon written.
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
