@@ -93,8 +93,9 @@ func appendInteger(b []byte, v *ir.Verb, bits uint64) ([]byte, bool) {
 	case "u":
 		digits = strconv.AppendUint(nil, unsigned, 10)
 	case "o":
-		if digits = strconv.AppendUint(nil, unsigned, 8); v.Alternate && unsigned != 0 {
-			prefix = "0"
+		digits = strconv.AppendUint(nil, unsigned, 8)
+		if v.Alternate && digits[0] != '0' && len(digits) >= v.Precision {
+			digits = append([]byte{'0'}, digits...)
 		}
 	default:
 		if digits = strconv.AppendUint(nil, unsigned, 16); v.Alternate && unsigned != 0 {
@@ -103,6 +104,9 @@ func appendInteger(b []byte, v *ir.Verb, bits uint64) ([]byte, bool) {
 		if v.Conversion == "X" {
 			digits = bytes.ToUpper(digits)
 		}
+	}
+	if v.Precision == 0 && unsigned == 0 && !(v.Conversion == "o" && v.Alternate) {
+		digits = nil
 	}
 	least := v.Precision
 	if v.Zero && !v.Left && v.Precision < 0 {
@@ -120,22 +124,29 @@ func appendFloat(b []byte, v *ir.Verb, f float64, bits int) []byte {
 	if precision < 0 {
 		precision = 6
 	}
-	if !math.Signbit(f) && !math.IsNaN(f) {
-		switch {
-		case v.Plus:
-			b = append(b, '+')
-		case v.Space:
-			b = append(b, ' ')
-		}
+	sign := ""
+	switch {
+	case math.IsNaN(f):
+	case math.Signbit(f):
+		sign = "-"
+	case v.Plus:
+		sign = "+"
+	case v.Space:
+		sign = " "
+	}
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return append(b, sign+floatText(math.Abs(f), bits)...)
 	}
 	conversion := v.Conversion[0]
 	if conversion == 'F' {
 		conversion = 'f'
 	}
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return append(b, floatText(f, bits)...)
+	digits := strconv.AppendFloat(nil, math.Abs(f), conversion, precision, 64)
+	b = append(b, sign...)
+	for n := len(sign) + len(digits); v.Zero && !v.Left && n < v.Width; n++ {
+		b = append(b, '0')
 	}
-	return strconv.AppendFloat(b, f, conversion, precision, 64)
+	return append(b, digits...)
 }
 
 // floatText returns a float as print shows it.
