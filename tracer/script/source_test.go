@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
+	"github.com/waymark-trace/waymark/tracer/recording"
 	"github.com/waymark-trace/waymark/tracer/script"
 )
 
@@ -196,6 +198,42 @@ func BenchmarkCount(b *testing.B) {
 	}
 	b.ResetTimer()
 	if _, err := p.Run(context.Background(), &l, &script.Options{Out: io.Discard}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkRecorded counts by a field of a recorded trace, from reading it to the last map.
+func BenchmarkRecorded(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "trace")
+	w, err := recording.Create(dir, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := w.Channel("kernel", "buffer_full")
+	if err != nil {
+		b.Fatal(err)
+	}
+	values := []event.Value{event.Number(event.Uint64, 0), event.Text(event.String, []byte("/index.html"), 11)}
+	for i := range max(b.N, 1000) {
+		values[0] = event.Number(event.Uint64, uint64(i%100))
+		if err := c.Write(&event.Event{Point: requestStart, Time: time.Duration(i), PID: 1, Comm: "server", Values: values}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	r, err := recording.Open(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	p, err := checkOn(r, `marker:http:request_start { @[args.id] = count(); }`, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	if _, err := p.Run(context.Background(), r, &script.Options{Out: io.Discard}); err != nil {
 		b.Fatal(err)
 	}
 }

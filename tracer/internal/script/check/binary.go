@@ -32,6 +32,9 @@ func (k *code) binary(x *syntax.Expr) *ir.Expr {
 		return &ir.Expr{Op: op, Type: ir.BoolType, Args: []*ir.Expr{a, b}}
 	}
 	a, b := k.value(x.Args[0]), k.value(x.Args[1])
+	if a.Type.Base == ir.Int || b.Type.Base == ir.Int {
+		a, b = asInteger(a), asInteger(b)
+	}
 	out := &ir.Expr{Op: op, At: x.Begin, Args: []*ir.Expr{a, b}}
 	switch {
 	case ir.Equal <= op && op <= ir.GreaterEqual:

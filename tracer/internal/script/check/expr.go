@@ -28,6 +28,8 @@ func (k *code) integer(x *syntax.Expr) *ir.Expr {
 	switch v.Type.Base {
 	case ir.Int, ir.Unknown:
 		return v
+	case ir.Bool:
+		return asInteger(v)
 	case ir.Pointer:
 		c := *v
 		c.Type = ir.Uint64Type
@@ -37,13 +39,21 @@ func (k *code) integer(x *syntax.Expr) *ir.Expr {
 	return unknown(x.Span)
 }
 
+// asInteger returns a truth as 0 or 1, and other expressions as they are.
+func asInteger(x *ir.Expr) *ir.Expr {
+	if x.Type.Base != ir.Bool {
+		return x
+	}
+	c := *x
+	c.Type = ir.Literal(1)
+	return &c
+}
+
 // hintFor returns how to make a number of a value of another type.
 func hintFor(t ir.Type) string {
 	switch t.Base {
 	case ir.Float:
 		return "a float can be compared with an integer and printed: there is no arithmetic on floats in the kernel"
-	case ir.Bool:
-		return "cast it: (int64)"
 	}
 	return ""
 }

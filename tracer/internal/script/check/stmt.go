@@ -127,10 +127,6 @@ func (k *code) letStmt(s *syntax.Stmt, out *ir.Stmt) *ir.Stmt {
 	}
 	out.Op, out.Index = ir.SetLocal, l.slot
 	if x == nil { // a variable in a loop begins anew
-		out.X = &ir.Expr{Op: ir.ConstInt, Type: k.locals[l.key]}
-		if out.X.Type.Base == ir.String {
-			out.X = textConst("")
-		}
 		return out
 	}
 	out.X = k.assign(l, s.Target.Name, s.Span, x)

@@ -51,6 +51,7 @@ func (m *Machine) compile(c *ir.Code) *compiled {
 	for i := range c.Locals {
 		out.zero = append(out.zero, machine.Zero(&c.Locals[i]))
 	}
+	m.zero = out.zero
 	if c.Predicate != nil {
 		out.predicate = m.number(c.Predicate)
 	}

@@ -35,6 +35,7 @@ type Machine struct {
 	printer  machine.Printer
 	maps     []*machine.Map
 	codes    map[*ir.Code]*compiled
+	zero     []machine.Value // of the variables of the code that is compiled
 	state    state
 	begin    int64
 	exited   bool

@@ -18,7 +18,12 @@ func (m *Machine) stmt(x *ir.Stmt) stmtFunc {
 	case ir.Do:
 		return m.do(x)
 	case ir.SetLocal:
-		value, i := m.value(x.X), x.Index
+		i := x.Index
+		if x.X == nil {
+			zero := m.zero[i]
+			return func(s *state) flow { s.locals[i] = zero; return next }
+		}
+		value := m.value(x.X)
 		return func(s *state) flow { s.locals[i] = value(s); return next }
 	case ir.SetMap, ir.UpdateMap, ir.Aggregate, ir.ClearMap, ir.ZeroMap:
 		return m.mapStmt(x)
