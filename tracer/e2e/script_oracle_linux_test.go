@@ -46,6 +46,9 @@ var scriptOracles = map[string]string{
 // TestScriptOracle compares recorded scripts with bpftrace, byte by byte: bpftrace runs a script on the live program, and waymark on a
 // recording of the same run of it.
 func TestScriptOracle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs for seconds")
+	}
 	peer.Root(t)
 	peer.Need(t, "bpftrace")
 	dir := t.TempDir()

@@ -38,7 +38,7 @@ func TestIntervals(t *testing.T) {
 	t.Logf("WAYMARK_SEED=%d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range 300 {
-		begin := time.Duration(random.IntN(1 << 40))
+		begin := time.Duration(random.Int64N(1 << 40))
 		periods := []time.Duration{time.Duration(1+random.IntN(50)) * time.Microsecond, time.Duration(1+random.IntN(50)) * time.Microsecond}
 		var l list
 		at := begin

@@ -74,9 +74,9 @@ func newRunCommand(env *term.Env) *cobra.Command {
 	flags.DurationVarP(&o.duration, "duration", "d", 0, "end after `DURATION` of the trace, such as 10s or 2m")
 	flags.Uint64VarP(&o.events, "events", "n", 0, "end after `N` events that pass the predicate of a probe")
 	flags.StringVarP(&o.out, "output", "o", "", "write the results to `FILE`, - for standard output")
-	for name, value := range map[string]*string{"command": &o.command, "file": &o.file, "engine": &o.engine} {
-		flags.StringVar(value, name, "", "")
-	}
+	flags.StringVarP(&o.command, "command", "c", "", "")
+	flags.StringVar(&o.file, "file", "", "")
+	flags.StringVar(&o.engine, "engine", "", "")
 	flags.StringVarP(&o.pids, "pid", "p", "", "")
 	flags.BoolVar(&o.follow, "follow", false, "")
 	for _, name := range []string{"command", "file", "engine", "pid", "follow"} {

@@ -82,7 +82,7 @@ func (k *code) print(x *syntax.Expr, out *ir.Stmt) {
 	m := k.mapArg(x, a)
 	out.Op, out.Map, out.Div = ir.PrintMap, m, 1
 	if len(x.Args) > 1 {
-		out.Int = k.constant(x.Args[1], "the top of print", 0, 1<<31)
+		out.Int = k.constant(x.Args[1], "the top of print", 0, 1<<31-1)
 	}
 	if len(x.Args) > 2 {
 		out.Div = max(k.constant(x.Args[2], "the div of print", 0, 1<<62), 1)

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -147,8 +148,7 @@ func (c *checker) points(b *syntax.Block, p *syntax.Probe, kind, prefix, pattern
 	if len(all) > 0 {
 		return all
 	}
-	text, hint := fmt.Sprintf("no point matches %s", strings.TrimSpace(c.script.File.Text[p.Begin:p.End])),
-		"waymark report --stat TRACE lists the names in a trace"
+	text, hint := fmt.Sprintf("no point matches %s", strings.TrimSpace(c.script.File.Text[p.Begin:p.End])), c.names()
 	switch c.config.MissingProbes {
 	case "error":
 		c.fail(p.Span, hint, "%s", text)
@@ -156,6 +156,24 @@ func (c *checker) points(b *syntax.Block, p *syntax.Probe, kind, prefix, pattern
 		c.warn(p.Span, hint, "%s", text)
 	}
 	return nil
+}
+
+// names returns a hint with some names of the target.
+func (c *checker) names() string {
+	const most = 8
+	var names []string
+	for _, q := range c.target.Points {
+		if name := q.FullName(); !slices.Contains(names, name) {
+			if names = append(names, name); len(names) > most {
+				names[most] = "…; waymark report --stat TRACE lists all of them"
+				break
+			}
+		}
+	}
+	if len(names) == 0 {
+		return "the trace has no events"
+	}
+	return "the trace has " + strings.Join(names, ", ")
 }
 
 // signature is equal for points whose fields scripts cannot tell apart.

@@ -126,7 +126,7 @@ func (k *code) letStmt(s *syntax.Stmt, out *ir.Stmt) *ir.Stmt {
 		k.locals[l.key], k.slots[l.slot] = t, t
 	}
 	out.Op, out.Index = ir.SetLocal, l.slot
-	if x == nil { // a variable in a loop begins anew
+	if x == nil { // in a loop the variable is zero again
 		return out
 	}
 	out.X = k.assign(l, s.Target.Name, s.Span, x)

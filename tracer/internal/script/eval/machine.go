@@ -110,10 +110,10 @@ func (m *Machine) PrintMaps() {
 	}
 }
 
-// Attached writes the object that says how many probes there are, in JSON only.
+// Attached writes the object with the number of probes, in JSON only.
 func (m *Machine) Attached(n int) { m.emit(m.printer.AppendAttached(m.buf[:0], n)) }
 
-// Lost writes the object that says how many events were lost, in JSON only.
+// Lost writes the object with the number of lost events, in JSON only.
 func (m *Machine) Lost(n uint64) { m.emit(m.printer.AppendLost(m.buf[:0], n)) }
 
 // Warnings returns what was counted while the program ran.

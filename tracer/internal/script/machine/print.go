@@ -58,12 +58,12 @@ func (p *Printer) AppendMessage(b []byte, kind, text, file string, line, column 
 	return append(b, "}\n"...)
 }
 
-// AppendAttached appends the object that says how many probes there are, in JSON only.
+// AppendAttached appends the object with the number of probes, in JSON only.
 func (p *Printer) AppendAttached(b []byte, n int) []byte {
 	return p.appendCount(b, "attached_probes", "probes", uint64(n))
 }
 
-// AppendLost appends the object that says how many events were lost, in JSON only.
+// AppendLost appends the object with the number of lost events, in JSON only.
 func (p *Printer) AppendLost(b []byte, n uint64) []byte {
 	return p.appendCount(b, "lost_events", "events", n)
 }

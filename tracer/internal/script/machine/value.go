@@ -10,7 +10,7 @@ import (
 	"github.com/waymark-trace/waymark/tracer/internal/script/ir"
 )
 
-// Value is the value of an expression. Its type says which of the members it has.
+// Value is the value of an expression. Its type determines which members are set.
 type Value struct {
 	Bits  uint64 // integers extended by their sign, truths, pointers, raw bits of floats
 	Text  string // texts and buffers

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// parser is a recursive-descent parser with one token of look-ahead. It ends with a panic of *Error, which Parse recovers.
+// parser is a recursive-descent parser with one token in advance. It ends with a panic of *Error, which Parse recovers.
 type parser struct {
 	lexer
 	tok       Token

@@ -58,9 +58,9 @@ func (p *parser) operator(ops []string) string {
 
 // endsPredicate reports whether the slash that is the current token is followed by an action block.
 func (p *parser) endsPredicate() bool {
-	ahead := p.lexer
-	ahead.skip()
-	return strings.HasPrefix(ahead.file.Text[ahead.pos:], "{")
+	next := p.lexer
+	next.skip()
+	return strings.HasPrefix(next.file.Text[next.pos:], "{")
 }
 
 // unary parses prefix operators and casts.
