@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Out  io.Writer // of print, printf and so on
 	JSON bool      // print JSON, one object a line, in bpftrace's format
-	// Escape makes characters in texts of events visible that a terminal might act on. Set it if Out is a terminal.
+	// Escape makes characters in texts of events visible that a terminal might act on, now or when a file is shown on one.
 	Escape bool
 	// Message takes the texts of errorf and warnf, with their severity and position. Nil drops them.
 	Message func(severity, position, text string)

@@ -164,7 +164,9 @@ func runScriptText(ctx context.Context, env *term.Env, o *runOptions, name, text
 
 // openTrace opens a trace. If a part of it can be read, it prints the errors of the rest, and returns them with a Reader.
 func openTrace(env *term.Env, path string) (*recording.Reader, error) {
+	done := env.Progress("opening %s", term.Label(path))
 	r, damage := recording.Open(path)
+	done()
 	if r == nil && errors.Is(damage, ctf.ErrVersion2) {
 		return nil, damage
 	}
@@ -183,7 +185,7 @@ func runOnTrace(ctx context.Context, env *term.Env, o *runOptions, p *script.Pro
 	var broken error
 	err := env.WithOutput(o.out, func(out *term.Output) error {
 		result, broken = p.Run(ctx, r, &script.Options{
-			Out: out, JSON: o.json, Escape: out.Terminal(), Events: o.events, Duration: o.duration,
+			Out: out.Exact(), JSON: o.json, Escape: true, Events: o.events, Duration: o.duration,
 			Message: func(severity, position, text string) { env.Message("%s: %s: %s", position, severity, text) },
 		})
 		return out.Flush()
@@ -227,7 +229,9 @@ func scriptError(env *term.Env, err error) error {
 // printMistake prints a mistake with its line, carets below it, and a hint.
 func printMistake(env *term.Env, severity string, e *script.Error) {
 	line, carets := e.Snippet()
-	env.Message("%s: %s\n  %s\n  %s", severity, e.Error(), line, carets)
+	env.Message("%s: %s", severity, e.Error())
+	env.Message("  %s", line)
+	env.Message("  %s", carets)
 	if e.Hint != "" {
 		env.Hint("%s", e.Hint)
 	}

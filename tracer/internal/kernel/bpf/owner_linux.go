@@ -11,11 +11,12 @@ import (
 )
 
 // ServeGuard makes this process a guard, if it was started to be one, and does not return then.
-func ServeGuard() { guard.Serve(&owner{}) }
+func ServeGuard() { guard.Serve(&owner{guards: true}) }
 
 // owner makes links and holds them: in a guard, or in this process where it cannot have one.
 // What else a killed tracer would leave behind belongs here, to be taken back by Close.
 type owner struct {
+	guards bool // it is in a guard, whose end takes the links away
 	links  []link.Link
 	paused *ebpf.Map // processes that a watch has stopped, nil without one
 }
@@ -37,11 +38,16 @@ func (o *owner) Do(b []byte, fds []int) []byte {
 	return o.attach(r, fds[:r.Files], programs).encode()
 }
 
-// Close detaches. When it returns no program runs any more: the kernel waits for those that
-// do before it lets go of a link.
+// Close detaches, unless the end of a guard does that. When it returns, or the guard has ended, no program runs any
+// more: the kernel waits for those that do before it lets go of a link.
+//
+// Links that stop processes go first in any case: a process that they stop after wakeAll would never continue.
 func (o *owner) Close() error {
-	err := detach(o.links)
-	o.links = nil
+	var err error
+	if !o.guards || o.paused != nil {
+		err = detach(o.links)
+		o.links = nil
+	}
 	if o.paused != nil {
 		wakeAll(o.paused)
 		err = errors.Join(err, o.paused.Close())

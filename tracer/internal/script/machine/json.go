@@ -3,12 +3,13 @@ package machine
 import (
 	"math"
 	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/waymark-trace/waymark/tracer/internal/script/ir"
 )
 
-// appendJSONText appends a text in quotes. Bytes that are not UTF-8 become U+FFFD.
+// appendJSONText appends a text in quotes. Bytes that are not UTF-8 become U+FFFD, and characters without a glyph are escaped.
 func appendJSONText(b []byte, s string) []byte {
 	const digits = "0123456789abcdef"
 	b = append(b, '"')
@@ -22,8 +23,10 @@ func appendJSONText(b []byte, s string) []byte {
 			b = append(b, `\r`...)
 		case r == '\t':
 			b = append(b, `\t`...)
-		case r < ' ' || r == 0x7f:
-			b = append(b, '\\', 'u', '0', '0', digits[r>>4], digits[r&15])
+		case !strconv.IsPrint(r):
+			for _, u := range utf16.AppendRune(nil, r) {
+				b = append(b, '\\', 'u', digits[u>>12], digits[u>>8&15], digits[u>>4&15], digits[u&15])
+			}
 		default:
 			b = utf8.AppendRune(b, r)
 		}
