@@ -153,11 +153,15 @@ func runScriptText(ctx context.Context, env *term.Env, o *runOptions, name, text
 	for _, w := range p.Warnings {
 		printMistake(env, "warning", w)
 	}
-	if o.check || o.explain {
-		if o.explain {
-			_, err = io.WriteString(env.Stdout, p.Explain())
+	if o.explain {
+		for line := range strings.Lines(p.Explain()) {
+			if err := term.Linef(env.Stdout, "%s", strings.TrimSuffix(line, "\n")); err != nil {
+				return err
+			}
 		}
-		return err
+	}
+	if o.check || o.explain {
+		return nil
 	}
 	return runOnTrace(ctx, env, o, p, r, damage)
 }

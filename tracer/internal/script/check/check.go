@@ -77,6 +77,9 @@ func Check(s *syntax.Script, t *Target) (*ir.Program, []*Warning, error) {
 		c.changed = false
 		codes := c.pass(probes)
 		if c.final {
+			if c.changed && len(c.errors) == 0 {
+				c.fail(c.script.Blocks[0].Span, "cast some of the values", "the types of maps and variables depend on each other in more than %d steps", maxPasses)
+			}
 			c.finish(probes)
 			if len(c.errors) > 0 {
 				break

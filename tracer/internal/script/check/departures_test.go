@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/waymark-trace/waymark/tracer/internal/script/ir"
+	"github.com/waymark-trace/waymark/tracer/internal/script/syntax"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/from-bpftrace.md")
@@ -74,6 +77,44 @@ func TestReferenceIsComplete(t *testing.T) {
 	for _, name := range names {
 		if !strings.Contains(string(text), "`"+name+"`") && !strings.Contains(string(text), "`"+name+"(") {
 			t.Errorf("docs/script.md does not have %s", name)
+		}
+	}
+}
+
+// manual are the functions, built-in values and probes of bpftrace's manual, docs/stdlib.md and docs/language.md at commit e1b7c39.
+const manual = `assert assert_str bswap buf cat cgroup cgroup_path cgroupid clear comm config container_of cpid cpu curtask default_str_length
+	delete dw_ustack elapsed errorf exit fail find func getopt gid has_cpid has_key is_array is_err is_integer is_literal is_ptr is_str
+	is_unsigned_integer jiffies join kaddr kfunc_allowed kfunc_exist kptr kstack ksym leader_comm leader_tid len macaddr memcmp ncpus nsecs ntop
+	numaid offsetof override path pcomm percpu_kaddr pid ppid print printf probe probetype pton rand reg retval signal signal_name signal_thread
+	sizeof skboutput socket_cookie static_assert str str_concat strcap strcontains strerror strftime strlen strncmp strstr syscall_name system
+	tid time typeof uaddr uid unwatch uptr usermode username ustack usym warnf write_user zero avg count hist lhist max min stats sum tseries`
+
+const manualProbes = `begin end BEGIN END test bench self hardware h interval i iter it fentry f fexit fr kprobe k kretprobe kr profile p rawtracepoint rt
+	software s tracepoint t uprobe u uretprobe ur usdt U watchpoint w`
+
+// TestManualIsCovered fails for a name of the manual that is neither accepted nor refused by its name.
+func TestManualIsCovered(t *testing.T) {
+	for _, name := range strings.Fields(manual) {
+		_, word := RefusedWords[name]
+		_, call := RefusedCalls[name]
+		_, value := builtins[name]
+		_, function := functions[name]
+		_, action := actions[name]
+		_, aggregate := ir.Aggregates[name]
+		if !(word || call || value || function || action || aggregate) {
+			t.Errorf("%s is neither accepted nor refused", name)
+		}
+		if call && (function || action || aggregate) {
+			t.Errorf("%s is both accepted and refused", name)
+		}
+	}
+	for _, name := range strings.Fields(manualProbes) {
+		s, err := syntax.Parse("s", name+":x:y { }")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Check(s, &Target{Open: true}); err != nil && strings.Contains(err.Error(), "unknown probe") {
+			t.Errorf("%v", err)
 		}
 	}
 }
