@@ -44,7 +44,8 @@ const rootExample = `  waymark build -o server ./cmd/server        a go build wh
   waymark trace -p 1234 http:request_start    one line for each hit
   waymark latency -p 1234 http:request_start http:request_end
                                               how long it takes from one to the other
-  waymark trace -- ./server -port 8080        from the first instruction on`
+  waymark trace -- ./server -port 8080        from the first instruction on
+  waymark run --trace trace slow.bt           a script on a recorded trace`
 
 // usageTemplate is cobra's without what waymark has no use for.
 const usageTemplate = `Usage:
