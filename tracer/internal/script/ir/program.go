@@ -102,13 +102,12 @@ const (
 	Break
 	Continue
 	Return
-	Printf     // Format, Args
-	Errorf     // the same on standard error
-	Warnf      // the same on standard error
-	System     // the same as a command
-	Print      // X
-	PrintMap   // Map; Int entries, all for 0; divided by To's constant Div
-	PrintValue // the value of Map at Key, with its name
+	Printf   // Format, Args
+	Errorf   // the same on standard error
+	Warnf    // the same on standard error
+	System   // the same as a command
+	Print    // X
+	PrintMap // Map; Int entries, all for 0; divided by To's constant Div
 	ClearMap
 	ZeroMap
 	PrintTime // Text is the format

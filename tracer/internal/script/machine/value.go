@@ -29,14 +29,6 @@ func TextValue(s string, max int) Value {
 	return Value{Text: s}
 }
 
-// Truth returns a boolean.
-func Truth(b bool) Value {
-	if b {
-		return Value{Bits: 1}
-	}
-	return Value{}
-}
-
 // AppendKey appends the encoding of a value as a key. Different values of a type have different encodings.
 func AppendKey(b []byte, t *ir.Type, v *Value) []byte {
 	switch t.Base {
