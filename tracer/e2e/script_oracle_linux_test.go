@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -51,16 +50,7 @@ func TestScriptOracle(t *testing.T) {
 	}
 	peer.Root(t)
 	peer.Need(t, "bpftrace")
-	dir := t.TempDir()
-	program := filepath.Join(dir, "ticks")
-	run(t, waymark(t), "build", "-o", program, "./testdata/ticks")
-	trace := filepath.Join(dir, "trace")
-	run(t, waymark(t), "record", "-o", trace, "ticks:tick", "--", program)
-	r, err := recording.Open(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Close()
+	program, trace := recordTicks(t)
 	for name, text := range scriptOracles {
 		text = strings.ReplaceAll(text, "PROGRAM", program)
 		t.Run(name, func(t *testing.T) {
