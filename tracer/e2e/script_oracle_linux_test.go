@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -65,6 +66,16 @@ func TestScriptOracle(t *testing.T) {
 			}
 		})
 	}
+}
+
+// recordTicks builds testdata/ticks and records a run of it.
+func recordTicks(t *testing.T) (program, trace string) {
+	t.Helper()
+	dir := t.TempDir()
+	program, trace = filepath.Join(dir, "ticks"), filepath.Join(dir, "trace")
+	run(t, waymark(t), "build", "-o", program, "./testdata/ticks")
+	run(t, waymark(t), "record", "-o", trace, "ticks:tick", "--", program)
+	return program, trace
 }
 
 func underBpftrace(t *testing.T, text, program string) string {
