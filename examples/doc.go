@@ -6,5 +6,6 @@
 //	agent       a program that is looked at without privilege, with a key to switch
 //	scsi_c      simple markers in C: the example of the patch that proposed them
 //	scsi_go     the same in Go
+//	scripts     scripts for waymark run, each for a question of the cookbook
 //	tick        a C program with a bare marker and one behind its reference counter
 package examples

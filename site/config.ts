@@ -7,8 +7,8 @@ const repository = 'https://github.com/waymark-trace/waymark'
 // Pages in the order of reading. Every page of docs must be in one group: the build fails otherwise.
 const groups = {
   'Start': ['README', 'tutorial', 'cookbook', 'limits'],
-  'Use': ['record', 'filters', 'agent', 'sinks', 'simple', 'vet', 'doctor', 'containers', 'json', 'tracers', 'from-the-kernel'],
-  'Understand': ['architecture', 'rings', 'patching', 'performance'],
+  'Use': ['record', 'script', 'from-bpftrace', 'filters', 'agent', 'sinks', 'simple', 'vet', 'doctor', 'containers', 'json', 'tracers', 'from-the-kernel'],
+  'Understand': ['architecture', 'rings', 'patching', 'script-machine', 'performance'],
   'Trust': ['security', 'trust', 'stability'],
 }
 

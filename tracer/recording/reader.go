@@ -218,15 +218,17 @@ var contextNames = map[string]string{
 	"pid": "pid", "vpid": "pid", "tid": "tid", "vtid": "tid", "comm": "comm", "procname": "comm", "goroutine": "goroutine",
 }
 
-// Has reports whether events of a point have a pid, tid, comm or goroutine, as name says. Without it, the
+// Has reports whether events of a point have a pid, tid, comm, goroutine or cpu, as name says. Without it, the
 // value in events is the zero one.
 func (r *Reader) Has(p *event.Point, name string) bool {
 	for e, c := range r.classes {
 		if c.point != p {
 			continue
 		}
-		for _, s := range []*ctf.Struct{e.Stream.PacketContext, e.Stream.EventContext} {
-			if s != nil && slices.ContainsFunc(s.Fields, func(f ctf.Field) bool { return contextNames[f.Name] == name }) {
+		for i, s := range []*ctf.Struct{e.Stream.PacketContext, e.Stream.EventContext, e.Context} {
+			if s != nil && slices.ContainsFunc(s.Fields, func(f ctf.Field) bool {
+				return contextNames[f.Name] == name && (i < 2 || c.layouts != nil) || name == "cpu" && i == 0 && f.Name == "cpu_id"
+			}) {
 				return true
 			}
 		}

@@ -47,7 +47,8 @@ const rootExample = `  waymark build -o server ./cmd/server       a go build wit
   waymark trace -p 1234 http:request_start   one line for each hit
   waymark latency -p 1234 http:request_start http:request_end
                                              time from one to the other
-  waymark trace -- ./server -port 8080       from the first instruction on`
+  waymark trace -- ./server -port 8080       from the first instruction on
+  waymark run --trace trace slow.bt          a script on a recorded trace`
 
 // usageTemplate is cobra's without what waymark has no use for.
 const usageTemplate = `Usage:
@@ -129,7 +130,7 @@ func newRoot(env *term.Env) *cobra.Command {
 	}{
 		{"Look", []*cobra.Command{newListCommand(env), newStatCommand(env), newTraceCommand(env), newLatencyCommand(env)}},
 		{"Record", []*cobra.Command{
-			newRecordCommand(env), newReportCommand(env), newSnapshotCommand(env), newRecoverCommand(env), newSessionsCommand(env),
+			newRecordCommand(env), newReportCommand(env), newRunCommand(env), newSnapshotCommand(env), newRecoverCommand(env), newSessionsCommand(env),
 		}},
 		{"Prepare", []*cobra.Command{
 			newBuildCommand(env), newLinkCommand(env), newVetCommand(env), newKeyCommand(env), newArmCommand(env), newProbeCommand(env),

@@ -58,6 +58,7 @@ func TestScripts(t *testing.T) {
 		}
 		runScript(t, "refusals", "")
 	})
+	t.Run("run", func(t *testing.T) { runScript(t, "run", "") })
 	t.Run("simple", func(t *testing.T) { // list, of simple markers
 		peer.Need(t, "gcc", "g++", "strip")
 		peer.Header(t, "sys/sdt.h")
@@ -108,6 +109,9 @@ func runScript(t *testing.T, verb, bin string) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("REPO", root)
 			e.Setenv("GORACE", "atexit_sleep_ms=10") // it is a second for each command
+			if verb == "run" {
+				writeTickTrace(t, filepath.Join(e.WorkDir, "trace"))
+			}
 			if bin != "" {
 				e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 				e.Setenv("TICK", filepath.Join(bin, "tick"))

@@ -99,20 +99,12 @@ type reporter interface {
 
 // reportTrace reads a trace from its beginning to its end.
 func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string, patterns []string) error {
-	done := e.Progress("opening %s", term.Label(path))
-	r, damage := recording.Open(path)
-	done()
-	if r == nil && errors.Is(damage, ctf.ErrVersion2) {
-		return damage
-	}
+	r, damage := openTrace(e, path)
 	if r == nil {
-		return term.WithHint(damage, "TRACE is a directory with a file named metadata, or with such below it, as waymark record and LTTng write them")
+		return damage
 	}
 	defer r.Close()
 	sum := view.TraceSummary{End: view.ByTrace, Damaged: damage != nil}
-	if sum.Damaged {
-		explain.Print(e, damage)
-	}
 	chosen, err := chooseEvents(r.Points(), patterns, o.where)
 	if err != nil {
 		return err

@@ -83,6 +83,14 @@ func (e *Env) WithOutput(path string, write func(*Output) error) error {
 	return err
 }
 
+// Exact returns a writer for text that is safe already and keeps its control characters, such as the colours of a script of the
+// user's own.
+func (o *Output) Exact() io.Writer { return exactWriter{o} }
+
+type exactWriter struct{ *Output }
+
+func (w exactWriter) Write(p []byte) (int, error) { return w.write(w.buf, p) }
+
 // Write buffers p, which is whole lines, and sees to it that it is soon written.
 func (o *Output) Write(p []byte) (int, error) { return o.write(&o.text, p) }
 

@@ -14,7 +14,8 @@ type Streams struct {
 	Stdout, Stderr io.Writer
 }
 
-// Writer is the only way of waymark's own text to a standard stream or a file of -o. It escapes every character that could do
+// Writer is the only way of waymark's own text to a standard stream or a file of -o; the output of a user's script has
+// [Output.Exact]. Writer escapes every character that could do
 // something to a terminal, except line feeds, tabs, and the codes of [Style] where there is colour. It does the same where the stream is a
 // file or a pipe, because files and pipes are shown on terminals later. JSON is exact: it has such characters escaped already.
 //
