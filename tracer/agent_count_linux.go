@@ -141,7 +141,7 @@ type agentKeys struct {
 }
 
 func newAgentKeys(t Target, markers []*Marker, o options) (*agentKeys, error) {
-	if slices.Contains(o.by, "tid") {
+	if slices.Contains(o.by, "tid") && isThread(markers, "tid") {
 		return nil, model.NotByAgent("counting by thread")
 	}
 	events, err := newAgentEvents(t, markers, o)

@@ -33,6 +33,7 @@ type attachment struct {
 	options   options
 	watcher   *watcher
 	held      kernel // nil before the first sites
+	unchecked bool   // there was no marker yet to check the names in options against
 
 	mu   sync.Mutex // guards what follows
 	left []*SiteError
@@ -40,7 +41,7 @@ type attachment struct {
 
 // attach attaches to markers, which are those of t.
 func (a *attachment) attach(t Target, markers []*Marker, o options, c collector) (err error) {
-	a.collector, a.options = c, o
+	a.collector, a.options, a.unchecked = c, o, len(markers) == 0
 	if a.watcher, err = newWatcher(t, markers, o.Later); err != nil {
 		return err
 	}
@@ -60,11 +61,14 @@ func (a *attachment) attach(t Target, markers []*Marker, o options, c collector)
 // add attaches to markers and linkers in the processes of t, and returns which sites are left out. That
 // these are all is an error. It is called by one goroutine at a time.
 func (a *attachment) add(markers []*Marker, linkers []*File, t Target) ([]*SiteError, error) {
-	if a.held != nil { // those that there were at first are as the options want them
+	late := a.held != nil
+	if late { // those that there were at first are as the options want them
+		found := markers
 		var err error
 		if markers, err = a.options.fields(markers, false); err != nil || len(markers) == 0 && len(linkers) == 0 {
 			return nil, err
 		}
+		a.checkNames(found, markers)
 	}
 	p, err := prepare(t, markers)
 	if err != nil {
@@ -78,7 +82,16 @@ func (a *attachment) add(markers []*Marker, linkers []*File, t Target) ([]*SiteE
 	}
 	p.link(linkers)
 	a.collector.plan(p)
-	if err := p.bindWhere(a.options.Where); err != nil {
+	err = p.bindWhere(a.options.Where)
+	if late && p.skipUnbound() { // each marker fails alone
+		err = nil
+		if a.collector.plan(p); !p.hasSites() {
+			if p.markers = nil; len(linkers) == 0 {
+				return a.leave(p.skipped), nil
+			}
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	if a.held == nil {
@@ -93,10 +106,33 @@ func (a *attachment) add(markers []*Marker, linkers []*File, t Target) ([]*SiteE
 		return nil, p.explain(err)
 	}
 	p.skip(refused)
+	return a.leave(p.skipped), nil
+}
+
+// leave notes which sites are left out, and returns them.
+func (a *attachment) leave(skipped []*SiteError) []*SiteError {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.left = append(a.left, p.skipped...)
-	return p.skipped, nil
+	a.left = append(a.left, skipped...)
+	return skipped
+}
+
+// checkNames reports names in the options that the first markers do not have, as Find's markers are refused for them.
+func (a *attachment) checkNames(found, markers []*Marker) {
+	if !a.unchecked || len(markers) == 0 {
+		return
+	}
+	a.unchecked = false
+	_, err := a.options.fields(found, true)
+	if err == nil {
+		err = checkKey(markers, a.options.by)
+	}
+	if err == nil {
+		err = checkKey(markers, a.options.keys)
+	}
+	if err != nil {
+		a.watcher.report(nil, err)
+	}
 }
 
 // describeSkip is the error of an attachment of which nothing is left.

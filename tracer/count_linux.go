@@ -174,7 +174,7 @@ func (k *kernelKeys) read(out []MarkerCount) error {
 func (k *kernelKeys) decode(raw prog.RawKey, marker int) *Key {
 	key := &Key{Values: make([]event.Value, len(k.options.by))}
 	for i, name := range k.options.by {
-		key.Values[i] = keyValue(raw, i, name, &k.fields[marker][i], keyArgument(k.all[marker], name))
+		key.Values[i] = keyValue(raw, i, k.all[marker], name)
 	}
 	return key
 }

@@ -139,7 +139,7 @@ func ExampleLatency() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pairs, err := tracer.Latency(target, begin, end, &tracer.LatencyOptions{By: "id"})
+	pairs, err := tracer.Latency(target, begin, end, &tracer.LatencyOptions{Key: "id"})
 	if err != nil {
 		log.Fatal(err)
 	}

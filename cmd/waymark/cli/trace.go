@@ -33,7 +33,7 @@ and of programs that are executed, is missed: the process is stopped by SIGSTOP 
 has attached, some milliseconds. (A job of an interactive shell is not.) With -p alone no
 process is stopped, and what happens in these milliseconds is not seen.
 
-A place that the kernel refuses, or where a probe would overwrite variables of the program, is left
+A place that the kernel refuses, or where a probe may overwrite variables of the program, is left
 out with a warning, and so is a file that cannot be opened any more; when there is no other that is an
 error.
 

@@ -28,7 +28,7 @@ var readers = []string{
 }
 
 // above are the parts at the top, which nothing else may need.
-var above = []string{"cmd", "examples", "bench", "tracer/e2e", "vet/cmd", "internal/test"}
+var above = []string{"cmd", "examples", "bench", "release", "tracer/e2e", "vet/cmd", "internal/test"}
 
 var rules = []rule{
 	{

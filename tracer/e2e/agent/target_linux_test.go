@@ -47,6 +47,13 @@ func TestMain(m *testing.M) {
 	case "target":
 		target()
 		return
+	case "inherit": // what programs that it executes find in their environment
+		cmd := exec.Command("sh", "-c", "echo ${WAYMARK_AGENT-unset}")
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Run(); err != nil {
+			os.Exit(1)
+		}
+		return
 	case "client":
 		switcher()
 		return

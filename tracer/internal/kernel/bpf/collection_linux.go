@@ -171,13 +171,7 @@ type keyMap struct {
 
 // keyMap returns the first known map that the keys of all sites fit into, or else a new one.
 func (c *collection) keyMap(known []*keyMap, files []File, spec *ebpf.MapSpec) (*keyMap, error) {
-	var keys []prog.Key
-	for i := range files {
-		for j := range files[i].Sites {
-			keys = append(keys, files[i].Sites[j].Key)
-		}
-	}
-	layout, err := prog.LayoutOf(keys)
+	layout, err := layoutOf(files, func(s *prog.Site) prog.Key { return s.Key })
 	if err != nil {
 		return nil, err
 	}
@@ -186,17 +180,33 @@ func (c *collection) keyMap(known []*keyMap, files []File, spec *ebpf.MapSpec) (
 			return m, nil
 		}
 	}
+	return c.newKeyMap(layout, spec)
+}
+
+// layoutOf returns the layout that holds a key of every site.
+func layoutOf(files []File, key func(*prog.Site) prog.Key) (prog.KeyLayout, error) {
+	var keys []prog.Key
+	for i := range files {
+		for j := range files[i].Sites {
+			keys = append(keys, key(&files[i].Sites[j]))
+		}
+	}
+	return prog.LayoutOf(keys)
+}
+
+// newKeyMap makes a map whose keys have a layout.
+func (c *collection) newKeyMap(layout prog.KeyLayout, spec *ebpf.MapSpec) (*keyMap, error) {
 	spec.KeySize = uint32(layout.Size)
 	m, err := c.newMap(fmt.Sprintf("a table of %d keys of %d bytes", spec.MaxEntries, layout.Size), spec)
 	return &keyMap{Map: m, layout: layout}, err
 }
 
-// keep adds a map unless it is known.
-func keep(known []*keyMap, m *keyMap) []*keyMap {
-	if slices.Contains(known, m) {
+// keep adds something unless it is known.
+func keep[T comparable](known []T, one T) []T {
+	if slices.Contains(known, one) {
 		return known
 	}
-	return append(known, m)
+	return append(known, one)
 }
 
 // readBatch is how many elements a system call returns: more than share a bucket of the

@@ -73,7 +73,7 @@ func (v *counts) clear() error {
 
 // latencies shows how long requests took, as waymark latency does.
 func (v *counts) latencies(l *tracer.Latencies) error {
-	title := func() string { return strings.Join(pair, " → ") + ", by goroutine" }
+	title := func() string { return strings.Join(pair, " → ") + ", joined by goroutine" }
 	plain := view.LatencyPlain{Out: v.out, Title: title}
 	err := plain.Final(&view.LatencySample{At: time.Now(), Elapsed: time.Since(v.begun), All: l}, view.ByCommand)
 	if err == nil {

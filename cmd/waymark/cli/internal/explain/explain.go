@@ -101,6 +101,7 @@ var hints = []struct {
 	{link.ErrNotELF, "link takes a finished Linux executable, as GOOS=linux go build writes it"},
 	{link.ErrNotGo, "C programs need no link: waymark list shows the SDT markers they have"},
 	{link.ErrNotExecutable, "link the program that uses the library or archive, not the library"},
+	{link.ErrPlugin, "declare the markers in a package that the program imports too: the plugin then uses those of the program, which can be linked"},
 	{link.ErrArchitecture, "build it with GOARCH=amd64; in programs for other machines, Go functions that the program registers itself can look at markers"},
 	{link.ErrNoMarkers, "declare one: var hit = marker.New1[int](\"app:hit\", \"n %d\"), and call hit.Mark(1) where it happens"},
 	{link.ErrNoRecords, "link it where it was built and its sources are, before they change and before strip: docs/simple.md"},

@@ -128,35 +128,6 @@ func (s *Session) divideMarkers() {
 	}
 }
 
-// newLater returns what to do about markers that appear while a session goes on, nil for a file:
-// that has its markers, and whoever maps it.
-func (s *Session) newLater(sel *Selection) *tracer.Later {
-	if len(s.Subject.PIDs) == 0 && s.Command == nil {
-		return nil
-	}
-	return &tracer.Later{
-		Choose: func(m *tracer.Marker) bool { return Matches(m, sel.Patterns) && sel.hasFields(m) },
-		Report: func(markers []*tracer.Marker, err error) {
-			var site *tracer.SiteError
-			switch {
-			case errors.As(err, &site):
-				_ = view.WarnSkipped(s.Env, s.json, []*tracer.SiteError{site}) // who prints finds out, too
-			case err != nil:
-				text, _ := explain.Error(err)
-				s.Env.Warning("%s", text)
-			case s.Command == nil: // a command's libraries are no news
-				var paths []string
-				for _, f := range view.Files(markers) {
-					paths = append(paths, term.Label(f.Path))
-				}
-				s.Env.Message("attached to %s more in %s", term.Plural(len(markers), "marker"), term.List(paths))
-			}
-		},
-		// A process that was there before is left alone, unless everything is wanted.
-		Pause: sel.Subject.Follow || s.Command != nil,
-	}
-}
-
 // chooseMarkers returns the markers that the selection names. That there is no such one is a warning
 // where one may well appear: in a process that is followed, and in the libraries of a command that
 // has none itself.
@@ -205,11 +176,6 @@ func lacksFields(sel *Selection, lacking []*tracer.Marker) error {
 	}
 	return term.WithHint(fmt.Errorf("--where: %s", text),
 		"name only markers that have it; patterns with * choose those by themselves, and waymark list shows the fields")
-}
-
-// hasFields reports whether a marker has what --where names, or was named without wildcards, so that it must.
-func (s *Selection) hasFields(m *tracer.Marker) bool {
-	return len(missingFields(m, s.Where)) == 0 || s.names(m)
 }
 
 // missingFields returns the names in a condition that a marker has no field for.

@@ -30,6 +30,7 @@ type Session struct {
 	Later   *tracer.Later   // for markers that appear later, nil if none can
 	Command *tracer.Command // nil without one
 
+	late   lateFaults
 	named  string
 	exited chan struct{} // closed when the command ended
 	result error         // of its Wait, to be read after that
@@ -51,6 +52,7 @@ type Session struct {
 // open finds what the selection names. A command is started, and waits for resume.
 func open(ctx context.Context, e *term.Env, sel *Selection) (*Session, error) {
 	s := &Session{Env: e, named: sel.Named(), Subject: sel.Subject, over: make(chan struct{})}
+	s.late.lacking = map[string]bool{}
 	err := s.chooseEngines(sel)
 	if argv := sel.Subject.Command; err == nil && len(argv) > 0 {
 		err = s.startCommand(ctx, argv)
@@ -206,7 +208,7 @@ func Run(ctx context.Context, e *term.Env, sel *Selection, v Verb) (err error) {
 	}
 	why, failure := v.Show(s, out, ends)
 	attached.Close() // before the command, which may still run, sees that it is over
-	status := s.finish(ctx, why)
+	status := s.lateStatus(sel, s.finish(ctx, why))
 	if failure != nil {
 		return failure
 	}
