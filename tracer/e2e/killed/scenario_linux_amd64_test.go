@@ -30,6 +30,7 @@ const kernel, agent = "--engine=kernel", "--engine=agent"
 var scenarios = []scenario{
 	{name: "stat", args: by("stat", kernel, "-d", "30ms")},
 	{name: "stat-file", args: func(c *one) []string { return []string{"stat", kernel, "-d", "30ms", c.path("target")} }},
+	{name: "stat-follow", args: by("stat", kernel, "--follow", "-d", "30ms")},
 	{name: "stat-by", args: by("stat", kernel, "-d", "30ms", "--by", "tid")},
 	{name: "trace", args: by("trace", kernel, "-n", "5")},
 	{name: "latency", args: by("latency", kernel, "-d", "30ms", "killed:begin", "killed:end")},
