@@ -57,12 +57,13 @@ type run struct {
 
 	main   int
 	begun  map[int]bool // threads that are traced, false for one that has not stopped yet
+	ended  map[int]bool // threads that were traced
 	leaves int          // the thread that is killed when it leaves its call, 0 for none
 }
 
 // drive runs a command until it and all that it started have ended. Its output goes to a file.
 func drive(at *moment, argv, env []string, dir string, output *os.File) (*run, error) {
-	r := &run{at: at, counts: map[string]int{}, begun: map[int]bool{}}
+	r := &run{at: at, counts: map[string]int{}, begun: map[int]bool{}, ended: map[int]bool{}}
 	failed := make(chan error)
 	go func() {
 		// Every request comes from the thread that is the tracer, which ends with this goroutine.
@@ -107,9 +108,9 @@ func (r *run) drive(argv, env []string, dir string, output *os.File) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
-			return err
+			return fmt.Errorf("waiting for %d threads: %w", len(r.begun), err)
 		case !ws.Stopped():
-			delete(r.begun, tid)
+			r.ends(tid)
 			if tid == r.main {
 				r.status = ws
 			}
@@ -120,6 +121,11 @@ func (r *run) drive(argv, env []string, dir string, output *os.File) error {
 		}
 	}
 	return nil
+}
+
+func (r *run) ends(tid int) {
+	delete(r.begun, tid)
+	r.ended[tid] = true
 }
 
 // stopped decides what becomes of a thread that has stopped.
@@ -151,12 +157,19 @@ func (r *run) stopped(tid int, ws unix.WaitStatus) error {
 		return r.kill(tid)
 	case ws.StopSignal() == unix.SIGTRAP && ws.TrapCause() > 0: // a new thread, process or program
 		signal = 0
-		if ws.TrapCause() != unix.PTRACE_EVENT_EXEC {
-			child, err := unix.PtraceGetEventMsg(tid)
-			if err != nil {
-				return err
+		message, err := unix.PtraceGetEventMsg(tid)
+		if err != nil {
+			return err
+		}
+		switch other := int(message); {
+		case ws.TrapCause() != unix.PTRACE_EVENT_EXEC:
+			// The child may have stopped before, and even ended.
+			r.begun[other] = r.begun[other]
+			if r.ended[other] {
+				delete(r.begun, other)
 			}
-			r.begun[int(child)] = r.begun[int(child)] // which may have stopped before
+		case other != tid: // the number that a thread had before it executed a program, which made it the first one
+			r.ends(other)
 		}
 	case signal == int(unix.SIGSTOP) && !r.begun[tid]:
 		signal = 0
