@@ -23,6 +23,8 @@ func (agentTracer) ended() <-chan struct{} { return nil }
 // skipped are none: a program arms its own markers.
 func (agentTracer) skipped() []*SiteError { return nil }
 
+func (agentTracer) missing() error { return nil } // Later is the kernel engine's
+
 func newAgentEvents(t Target, markers []*Marker, o options) (*agentconn.Events, error) {
 	if err := checkAgent(t, markers); err != nil {
 		return nil, err
@@ -58,7 +60,7 @@ func newAgentFold(events *agentconn.Events, fold func(*event.Event)) *agentFold 
 			select {
 			case <-ticker.C:
 				f.mu.Lock()
-				f.drain()
+				f.drain(agentconn.Ordered)
 				f.mu.Unlock()
 			case <-f.closed:
 				return
@@ -69,10 +71,10 @@ func newAgentFold(events *agentconn.Events, fold func(*event.Event)) *agentFold 
 }
 
 // drain folds what has come. The caller holds mu.
-func (f *agentFold) drain() {
+func (f *agentFold) drain(wait agentconn.Wait) {
 	for f.err == nil {
 		var e *event.Event
-		if e, f.err = f.events.Poll(false); e == nil {
+		if e, f.err = f.events.Poll(wait); e == nil {
 			return
 		}
 		f.fold(e)
@@ -83,7 +85,7 @@ func (f *agentFold) drain() {
 func (f *agentFold) look(look func()) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.drain()
+	f.drain(agentconn.Now)
 	look()
 	return f.err
 }
@@ -158,7 +160,9 @@ func (p *agentPairs) add(e *event.Event) {
 func (p *agentPairs) by() pairing                     { return p.joined }
 func (p *agentPairs) markers() (begin, end []*Marker) { return p.begin, p.end }
 func (p *agentPairs) skipped() []*SiteError           { return nil }
+func (p *agentPairs) missing() error                  { return nil }
 func (p *agentPairs) ended() <-chan struct{}          { return nil }
+func (p *agentPairs) stop() error                     { return p.fold.events.Stop() }
 func (p *agentPairs) Close() error                    { return p.fold.close() }
 
 // read also returns the lost events. The pairs to which these belong are unknown.

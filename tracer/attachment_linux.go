@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
@@ -33,10 +32,12 @@ type attachment struct {
 	options   options
 	watcher   *watcher
 	held      kernel // nil before the first sites
-	unchecked bool   // there was no marker yet to check the names in options against
 
 	mu   sync.Mutex // guards what follows
 	left []*SiteError
+	// lateFound are the markers of which there were none at first, and late are these with the fields of the options.
+	late, lateFound []*Marker
+	unchecked       bool // there were none at first to check the names in the options against
 }
 
 // attach attaches to markers, which are those of t.
@@ -68,7 +69,7 @@ func (a *attachment) add(markers []*Marker, linkers []*File, t Target) ([]*SiteE
 		if markers, err = a.options.fields(markers, false); err != nil || len(markers) == 0 && len(linkers) == 0 {
 			return nil, err
 		}
-		a.checkNames(found, markers)
+		a.keepLate(found, markers)
 	}
 	p, err := prepare(t, markers)
 	if err != nil {
@@ -117,22 +118,29 @@ func (a *attachment) leave(skipped []*SiteError) []*SiteError {
 	return skipped
 }
 
-// checkNames reports names in the options that the first markers do not have, as Find's markers are refused for them.
-func (a *attachment) checkNames(found, markers []*Marker) {
-	if !a.unchecked || len(markers) == 0 {
-		return
+// keepLate keeps markers that come late, for missing.
+func (a *attachment) keepLate(found, markers []*Marker) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.unchecked {
+		a.lateFound, a.late = append(a.lateFound, found...), append(a.late, markers...)
 	}
-	a.unchecked = false
-	_, err := a.options.fields(found, true)
+}
+
+func (a *attachment) missing() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.late) == 0 {
+		return nil
+	}
+	_, err := a.options.fields(a.lateFound, true)
 	if err == nil {
-		err = checkKey(markers, a.options.by)
+		err = checkKey(a.late, a.options.by)
 	}
 	if err == nil {
-		err = checkKey(markers, a.options.keys)
+		err = checkKey(a.late, a.options.keys)
 	}
-	if err != nil {
-		a.watcher.report(nil, err)
-	}
+	return err
 }
 
 // describeSkip is the error of an attachment of which nothing is left.
@@ -204,24 +212,9 @@ func (w *ending) await(pids []int) bool {
 			return false
 		}
 	}
-	begun := map[int]uint64{}
 	for _, pid := range pids {
-		if st, err := model.Running(pid); err == nil {
-			begun[pid] = st.Start
-		}
-	}
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for len(begun) > 0 {
-		select {
-		case <-tick.C:
-		case <-w.over:
+		if !awaitEnd(pid, w.over) {
 			return false
-		}
-		for pid, start := range begun {
-			if st, err := model.Running(pid); err != nil || st.Start != start {
-				delete(begun, pid)
-			}
 		}
 	}
 	return true

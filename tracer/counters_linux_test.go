@@ -180,7 +180,10 @@ func TestCounterNotLeftByPeers(t *testing.T) {
 		})
 		return s
 	}
-	cmd := startPeer(t, "Attaching", peers[0], "-p", fmt.Sprint(p.PID()), "-e", "usdt:"+path+":sdt_tick:loop2 { @ = count(); }")
+	// bpftrace prints events once it has attached everything. Killed while the kernel attaches, it would leave
+	// the counter raised.
+	cmd := startPeer(t, "alive", peers[0], "-B", "line", "-p", fmt.Sprint(p.PID()), "-e",
+		"usdt:"+path+":sdt_tick:loop2 { @ = count(); } interval:ms:50 { printf(\"alive\\n\"); }")
 	if s := raised("bpftrace"); s.Leaked || s.Attached != 1 {
 		t.Errorf("traced by bpftrace: %+v", s)
 	}

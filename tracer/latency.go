@@ -51,6 +51,7 @@ type pairs interface {
 	by() pairing
 	markers() (begin, end []*Marker)
 	read() (*Latencies, error)
+	stop() error
 }
 
 // Latencies is what Pairs has measured since attaching.
@@ -210,6 +211,10 @@ func (p *Pairs) Key() (begin, end string) {
 
 // Markers returns those that are attached, Later's among them.
 func (p *Pairs) Markers() (begin, end []*Marker) { return p.engine.markers() }
+
+// Stop ends measuring, for all markers at one moment, and detaches. Read then returns what was
+// measured. Further calls do nothing.
+func (p *Pairs) Stop() error { return p.engine.stop() }
 
 // Read returns what was measured since attaching, by one system call. The result belongs to
 // the caller. After Close it returns os.ErrClosed.

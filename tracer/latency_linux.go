@@ -66,6 +66,8 @@ func (k *kernelPairs) open(how bpf.Options) (_ kernel, err error) {
 	return k.kernel, err
 }
 
+func (k *kernelPairs) stop() error { return k.attachment.end(k.kernel.Stop) }
+
 func (k *kernelPairs) plan(p *plan) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

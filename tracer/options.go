@@ -15,8 +15,7 @@ type Later struct {
 	Choose func(*Marker) bool
 	// Report is told what was attached then, or what went wrong with it, which ends nothing else.
 	// A site that is left out is a *SiteError, for a marker without a field of Where with a
-	// *WhereError in it. A name in the options that none of the first markers has is the error that
-	// attaching to them returns, and they are attached. It may be nil.
+	// *WhereError in it. It may be nil.
 	Report func(attached []*Marker, err error)
 	// Pause stops a process by SIGSTOP where it has executed a program, or its dynamic linker
 	// has mapped something, until what there is in it is attached: for some 20 ms, before a

@@ -50,7 +50,7 @@ func (img *image) whyCalled(name string, functions map[string]*gosym.Func) strin
 		return "it was built with -gcflags=-l"
 	}
 	if inner, outer := copiedClosure(name, functions); inner != "" {
-		return fmt.Sprintf("it is a copy of a closure of %s that was made when %s was inlined into %s, and the compiler inlines nothing into such copies; //go:noinline before %s avoids that", inner, inner, outer, inner)
+		return fmt.Sprintf("it is a copy of a closure of %s, made when that was inlined into %s, and the compiler inlines nothing into such copies; //go:noinline before %s avoids it", inner, outer, inner)
 	}
 	if fn := functions[name]; fn != nil && fn.End-fn.Entry >= longFunction {
 		return "it is too long for the compiler to inline into"

@@ -28,8 +28,8 @@ func TestWhyCalled(t *testing.T) {
 			warnings := build(c)
 			text := strings.Join(warnings, "\n")
 			for _, want := range []string{
-				"main.main.mw.func2 calls Mark once instead of testing first, because it is a copy of a closure of mw that was made when mw was inlined into main.main",
-				"//go:noinline before mw avoids that",
+				"main.main.mw.func2 calls Mark once instead of testing first, because it is a copy of a closure of mw, made when that was inlined into main.main",
+				"//go:noinline before mw avoids it",
 			} {
 				if !strings.Contains(text, want) {
 					t.Errorf("no %q", want)

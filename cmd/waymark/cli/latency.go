@@ -148,6 +148,7 @@ func (l *latencyRun) show(s *session.Session, out *term.Output, ends <-chan view
 			return err == nil && got.Count() >= l.o.count, err
 		})
 	}
+	ends = s.Stopping(ends, l.pairs.Stop)
 	v := l.view(s, out)
 	var sampler view.LatencySampler
 	return view.Show(v, l.o.interval, ends, func() (*view.LatencySample, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,7 +97,9 @@ type reporter interface {
 
 // reportTrace reads a trace from its beginning to its end.
 func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string, patterns []string) error {
+	done := e.Progress("opening %s", term.Label(path))
 	r, damage := recording.Open(path)
+	done()
 	if r == nil && errors.Is(damage, ctf.ErrVersion2) {
 		return damage
 	}
@@ -114,10 +117,16 @@ func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string
 	}
 	err = e.WithOutput(o.out, func(out *term.Output) error {
 		v, err := newReporter(e, out, o, r, patterns)
-		if err == nil {
-			err = printRecorded(ctx, e, r, chosen, v, &sum)
+		if err != nil {
+			return err
 		}
-		return err
+		var read atomic.Uint64
+		if o.stat || o.latency || out.Beside(e) {
+			defer e.ProgressOf(func() string {
+				return fmt.Sprintf("reading %s, %s", term.Label(path), term.Plural(read.Load(), "event"))
+			})()
+		}
+		return printRecorded(ctx, e, r, &read, chosen, v, &sum)
 	})
 	if err != nil {
 		return err
@@ -132,8 +141,8 @@ func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string
 	return nil
 }
 
-// printRecorded prints the chosen events of a trace and their summary.
-func printRecorded(ctx context.Context, e *term.Env, r *recording.Reader, chosen *eventChoice, v reporter, sum *view.TraceSummary) error {
+// printRecorded prints the chosen events of a trace and their summary. read counts all events.
+func printRecorded(ctx context.Context, e *term.Env, r *recording.Reader, read *atomic.Uint64, chosen *eventChoice, v reporter, sum *view.TraceSummary) error {
 	var first time.Duration
 	others := uint64(0)
 	for ctx.Err() == nil {
@@ -146,6 +155,7 @@ func printRecorded(ctx context.Context, e *term.Env, r *recording.Reader, chosen
 			explain.Print(e, err)
 			continue
 		}
+		read.Add(1)
 		ok, selected := chosen.holds(event)
 		if !selected {
 			continue

@@ -128,6 +128,7 @@ func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selec
 					return n >= o.count, err
 				})
 			}
+			ends = s.Stopping(ends, counter.Stop)
 			return view.Show(newStatView(o, s, sel, out), o.interval, ends, func() (*view.Sample, error) {
 				counts, err := counter.Read()
 				return sampler.Sample(s.Elapsed(), counts, view.LeftOut(counter.Skipped())), err

@@ -55,6 +55,9 @@ Simple markers say variables, which are where the compiler keeps them: <optimize
 it does not keep at that place. --vars 'req.Method,cmd->len' reads others that are in scope there,
 and members of them; waymark list --simple -v shows what there is. Details: docs/simple.md.
 
+Lines are in the order of time. For that an event waits for 10 ms: one of another CPU may come
+late. What comes later still is printed at once, and counted as out of order.
+
 Ctrl-C, -d, -n, the end of the process and of the command end it with a summary on standard
 error. Events that came faster than they could be printed are counted in it as lost.
 They wait in a --buffer in the kernel: 16 MiB hold about 150000 events without text, which a
@@ -177,7 +180,7 @@ func follow(s *session.Session, events *tracer.Tracer, v view.TraceView, limit u
 	if e := events.Stop(); err == nil {
 		err = e
 	}
-	sum.Problems = events.Problems()
+	sum.Problems, sum.Late = events.Problems(), events.Late()
 	losses, e := events.Losses()
 	if sum.Lost, sum.Unread = source.Total(losses), e != nil; err == nil {
 		err = e

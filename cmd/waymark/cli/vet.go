@@ -67,10 +67,11 @@ func newVetCommand(env *term.Env) *cobra.Command {
 func runVet(ctx context.Context, env *term.Env, patterns []string, f *vetFlags) error {
 	done := env.Progress("loading %s", term.List(patterns))
 	pkgs, err := loadPackages(ctx, patterns, f.tags)
+	done()
 	if err != nil {
-		done()
 		return err
 	}
+	done = env.Progress("analyzing %s", term.Plural(len(pkgs), "package"))
 	graph, err := checker.Analyze(vet.Analyzers(), pkgs, nil)
 	done()
 	if err != nil {
@@ -260,7 +261,9 @@ func fix(ctx context.Context, e *term.Env, found []*finding, patterns []string, 
 	cmd := exec.CommandContext(ctx, self, append([]string{fixVerb}, patterns...)...)
 	cmd.Args[0] = os.Args[0]
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOFLAGS=%s '-tags=%s'", os.Getenv("GOFLAGS"), tags))
-	if out, err := cmd.CombinedOutput(); err != nil {
+	done := e.Progress("fixing %s", term.Plural(len(files), "file"))
+	out, err := cmd.CombinedOutput()
+	if done(); err != nil {
 		return nil, term.WithHint(fmt.Errorf("fixing: %w: %w", linesOf(string(out)), cmp.Or(ctx.Err(), err)), "run the same again")
 	}
 	e.Message("fixed %s in %s", term.Plural(len(found)-len(left), "finding"), term.Plural(len(files), "file"))

@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -57,6 +56,14 @@ func build(t *testing.T) *built {
 	return b
 }
 
+// TestBuild builds them for the runs that follow, where they are kept.
+func TestBuild(t *testing.T) {
+	if os.Getenv("WAYMARK_HISTORY_BUILT") == "" {
+		t.Skip("WAYMARK_HISTORY_BUILT is not set")
+	}
+	build(t)
+}
+
 func command(t *testing.T, name string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
@@ -97,8 +104,6 @@ func copyProgram(t *testing.T, path string) string {
 	}
 	return to
 }
-
-func asExit(err error, exit **exec.ExitError) bool { return errors.As(err, exit) }
 
 func splitLines(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") }
 

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
@@ -27,7 +29,8 @@ const (
 )
 
 // TestHistory runs seeds: one with WAYMARK_SEED, those of WAYMARK_SEEDS=A..B, otherwise some random ones.
-// WAYMARK_HISTORY_TIME is how long the program of each marks. docs/trust.md has what is checked.
+// WAYMARK_HISTORY_TIME is how long the program of each marks, and WAYMARK_HISTORY_ENGINE=agent leaves out the kernel's
+// engine. docs/trust.md has what is checked.
 func TestHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -42,9 +45,18 @@ func TestHistory(t *testing.T) {
 			t.Fatalf("WAYMARK_HISTORY_TIME=%s: %v", s, err)
 		}
 	}
+	// Programs whose tracer is killed become children of this process.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	engine := os.Getenv("WAYMARK_HISTORY_ENGINE")
+	agents := engine == "agent"
+	if engine != "" && !agents {
+		t.Fatalf("WAYMARK_HISTORY_ENGINE=%s: agent, or all engines", engine)
+	}
 	b := build(t)
 	for _, seed := range seedsToRun(t) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { runSeed(t, b, draw(seed, length)) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { runSeed(t, b, draw(seed, length, agents)) })
 	}
 }
 
@@ -153,7 +165,6 @@ func runSeed(t *testing.T, b *built, p *plan) {
 		if err := command.spawn(); err != nil {
 			t.Fatal(err)
 		}
-		everything.Go(func() { command.startStrikes().Wait() })
 	} else if err := r.program.start(nil, r.env); err != nil {
 		t.Fatal(err)
 	}
@@ -162,6 +173,7 @@ func runSeed(t *testing.T, b *built, p *plan) {
 	}
 	if command != nil {
 		command.pid = r.program.pid()
+		everything.Go(func() { command.startStrikes().Wait() })
 	}
 	begun := time.Now()
 	for _, k := range p.strikes {
@@ -210,7 +222,9 @@ func runSeed(t *testing.T, b *built, p *plan) {
 func (r *run) end(command *tracing) {
 	p := r.program
 	if command == nil && !r.gone.Load() {
-		p.close()
+		if !p.close() && alive(p.pid()) {
+			r.violation("threads of the program hang")
+		}
 		left := r.settled()
 		if len(left) > 0 && r.leaky() {
 			r.repaired += len(left)
@@ -249,7 +263,8 @@ func (r *run) check(command *tracing) {
 		return
 	}
 	r.compareOutput(threads, command)
-	var sessions, exact, received, lost, marks uint64
+	var sessions [2]uint64 // by engine
+	var exact, received, lost, marks uint64
 	for _, t := range threads {
 		marks += uint64(len(t.marks))
 	}
@@ -267,7 +282,7 @@ func (r *run) check(command *tracing) {
 		for _, text := range v.violations {
 			r.violation("%s\n\tby %s", text, s.describe())
 		}
-		sessions++
+		sessions[btoi(s.agent)]++
 		if v.exact() && s.summary {
 			exact++
 		}
@@ -275,14 +290,8 @@ func (r *run) check(command *tracing) {
 		lost += v.lost
 	}
 	// scripts/trust adds these up.
-	engine := "kernel"
-	if r.plan.form == goUnlinked {
-		engine = "agent"
-	} else if r.plan.form.isGo() {
-		engine = "both"
-	}
-	r.t.Logf("totals: %d s, %d marks, %d sessions, %d exact, %d received, %d lost, %d leaked by the kernel and repaired, 1 seeds of %s, 1 seeds with engine %s",
-		int(r.plan.length.Seconds()), marks, sessions, exact, received, lost, r.repaired, r.plan.form, engine)
+	r.t.Logf("totals: %d s, %d marks, %d sessions of the kernel engine, %d of agents, %d exact, %d received, %d lost, %d leaked by the kernel and repaired, 1 %s",
+		int(r.plan.length.Seconds()), marks, sessions[0], sessions[1], exact, received, lost, r.repaired, r.plan.form)
 }
 
 // judge decides whether it ended as it should, and what its output can prove.
@@ -294,7 +303,7 @@ func (s *tracing) judge() {
 	case "disk":
 		s.cut = true
 	}
-	if s.target == byCommand {
+	if s.target == byCommand && !s.was(killTracer) {
 		return // its status is the program's
 	}
 	if s.err == nil {
@@ -330,10 +339,13 @@ var stopped = regexp.MustCompile(`, \d+ were stopped`)
 // compareOutput runs the program again, without a tracer, with as many marks for each thread, and compares.
 func (r *run) compareOutput(threads []*thread, command *tracing) {
 	p := r.program
-	if p.killed {
-		var exit *exec.ExitError
-		if err := p.err; command == nil && (!asExit(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL) {
-			r.violation("the program, killed, ended by %v:\n%s", err, &p.stderr)
+	if p.killed.Load() {
+		want := "signal: killed"
+		if command != nil && !p.orphaned.Load() {
+			want = "exit status 137" // the tracer's
+		}
+		if p.status != want {
+			r.violation("the program, killed, ended by %s, want %s:\n%s", p.status, want, &p.stderr)
 		}
 		return
 	}
@@ -345,7 +357,7 @@ func (r *run) compareOutput(threads []*thread, command *tracing) {
 		}
 	}
 	if len(args) != r.plan.threads {
-		r.violation("the program wrote\n%sand ended by %v:\n%s", &p.stdout, p.err, &p.stderr)
+		r.violation("the program wrote\n%sand ended by %s:\n%s", &p.stdout, p.status, &p.stderr)
 		return
 	}
 	again := newProgram(r.t, r.dir+"/again", p.path, r.plan)
@@ -360,8 +372,8 @@ func (r *run) compareOutput(threads []*thread, command *tracing) {
 	if got != string(out) {
 		r.violation("the program wrote\n%sand untraced\n%s%s", got, out, &p.stderr)
 	}
-	if fmt.Sprint(p.err) != fmt.Sprint(err) {
-		r.violation("the program ended by %v, and untraced by %v:\n%s", p.err, err, &p.stderr)
+	if p.status != fmt.Sprint(err) {
+		r.violation("the program ended by %s, and untraced by %v:\n%s", p.status, err, &p.stderr)
 	}
 	sum := uint64(0)
 	for _, t := range threads {

@@ -31,6 +31,9 @@ func (s *tracing) strike(k strike) {
 	case stopTracer:
 		s.run.stop(tracer, k.length)
 	case killTracer:
+		if s.target == byCommand {
+			s.run.program.orphaned.Store(true)
+		}
 		s.hit(killTracer)
 		s.cmd.Process.Kill()
 	case stopGuard, killGuard:
@@ -74,7 +77,7 @@ func (r *run) strike(k strike) {
 		r.stop(pid, k.length)
 	case killTarget:
 		r.gone.Store(true)
-		p.killed = true
+		p.killed.Store(true)
 		syscall.Kill(pid, syscall.SIGKILL)
 	case freezeTarget:
 		r.limit("freezer", "freezer.state", "FROZEN", "THAWED", "cgroup.freeze", "1", "0", k.length, pid)

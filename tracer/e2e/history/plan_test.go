@@ -11,6 +11,7 @@ import (
 type plan struct {
 	seed     uint64
 	length   time.Duration
+	agents   bool // no tracer uses the kernel's engine
 	form     form
 	threads  int
 	locked   bool // goroutines are locked to threads
@@ -130,12 +131,15 @@ func (p *plan) String() string {
 	return b.String()
 }
 
-// draw makes the plan of a seed.
-func draw(seed uint64, length time.Duration) *plan {
+// draw makes the plan of a seed, with all engines or with agents only.
+func draw(seed uint64, length time.Duration, agents bool) *plan {
 	r := rand.New(rand.NewPCG(seed, 0))
-	d := &drawing{Rand: r, plan: &plan{seed: seed, length: length}}
+	d := &drawing{Rand: r, plan: &plan{seed: seed, length: length, agents: agents}}
 	p := d.plan
 	p.form = []form{goUnlinked, goLinked, goLinked, goOptimized, goOptimized, cCounter, cCounter, cPlain}[r.IntN(8)]
+	if agents && !p.form.isGo() {
+		p.form = goOptimized
+	}
 	p.threads = 1 + r.IntN(6)
 	p.locked = d.chance(50)
 	p.burst = []int{1, 20, 200, 3000}[r.IntN(4)]
@@ -160,7 +164,7 @@ func draw(seed uint64, length time.Duration) *plan {
 	if d.chance(15) {
 		p.memory = int64(32+r.IntN(96)) << 20
 	}
-	p.bpftrace = p.form != goUnlinked && d.chance(12)
+	p.bpftrace = p.form != goUnlinked && !agents && d.chance(12)
 	if d.chance(25) {
 		p.command = d.session(byCommand)
 	}
@@ -219,7 +223,7 @@ func (d *drawing) lane() (all []*sessionPlan) {
 func (d *drawing) session(to target) *sessionPlan {
 	s := &sessionPlan{target: to}
 	s.verb = []string{"stat", "trace", "record", "latency", "trace", "record"}[d.IntN(6)]
-	s.agent = d.form == goUnlinked || d.form.isGo() && d.chance(40)
+	s.agent = d.form == goUnlinked || d.agents || d.form.isGo() && d.chance(40)
 	if s.agent && s.target == byFile {
 		s.target = byPID
 	}
@@ -252,7 +256,8 @@ func (d *drawing) session(to target) *sessionPlan {
 	return s
 }
 
-// strikeTracer draws what happens to a tracer. One that has started the program is never killed: its end would be unseen.
+// strikeTracer draws what happens to a tracer. The guard of one that has started the program is never killed: such a
+// tracer ends by an error, and how its command goes on is its own affair.
 func (d *drawing) strikeTracer(s *sessionPlan) {
 	span := s.life + 150*time.Millisecond
 	if s.target == byCommand {
@@ -262,7 +267,7 @@ func (d *drawing) strikeTracer(s *sessionPlan) {
 		if !d.allowed[n] || !d.chance(40) || s.agent && (n == stopGuard || n == killGuard) {
 			continue
 		}
-		if (n == killTracer || n == killGuard) && s.target == byCommand {
+		if n == killGuard && s.target == byCommand {
 			continue
 		}
 		s.strikes = append(s.strikes, strike{nemesis: n, at: d.upTo(span), length: 5*time.Millisecond + d.upTo(500*time.Millisecond)})

@@ -200,7 +200,7 @@ func TestPlantedPairs(t *testing.T) {
 func TestDraw(t *testing.T) {
 	found := map[any]int{}
 	for seed := range uint64(400) {
-		p, again := draw(seed, seedTimeOfDraws), draw(seed, seedTimeOfDraws)
+		p, again := draw(seed, seedTimeOfDraws, false), draw(seed, seedTimeOfDraws, false)
 		if p.String() != again.String() || len(p.lanes) != len(again.lanes) {
 			t.Fatalf("seed %d: %v and %v", seed, p, again)
 		}

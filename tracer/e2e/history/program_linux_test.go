@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -83,10 +84,11 @@ type program struct {
 	stderr  bytes.Buffer
 	done    chan struct{} // closed when cmd has ended
 	err     error         // of it
-	ended   int64         // before that was known
+	status  string        // how the program has ended
 
-	gate   sync.Mutex // held while it is closed
-	killed bool       // by a strike
+	gate     sync.Mutex  // held while it is closed
+	killed   atomic.Bool // by a strike
+	orphaned atomic.Bool // the tracer that has started it was killed
 }
 
 func newProgram(t *testing.T, dir, path string, p *plan) *program {
@@ -149,10 +151,34 @@ func (p *program) start(argv, env []string) error {
 	}
 	p.t.Cleanup(func() { syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) })
 	go func() {
-		p.err = p.cmd.Wait()
+		p.err = p.cmd.Wait() // for the program, too: it has the other ends of the pipes
+		p.status = fmt.Sprint(p.err)
+		if p.orphaned.Load() {
+			p.status = p.adopt()
+		}
 		close(p.done)
 	}()
 	return nil
+}
+
+// adopt waits for a program whose tracer, which was its parent, has been killed, and returns how it ended as an error of
+// package exec has it.
+func (p *program) adopt() string {
+	var status syscall.WaitStatus
+	for {
+		_, err := syscall.Wait4(p.pid(), &status, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return err.Error()
+		case status.Signaled():
+			return "signal: " + status.Signal().String()
+		case status.ExitStatus() != 0:
+			return fmt.Sprint("exit status ", status.ExitStatus())
+		default:
+			return fmt.Sprint(nil)
+		}
+	}
 }
 
 // running waits until the program's threads are there, and reports false if it has ended.

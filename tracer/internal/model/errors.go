@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/waymark-trace/waymark/internal/filter"
 )
@@ -150,6 +151,9 @@ func ConditionError(err error) error {
 
 // ErrPlatform is the error of everything where there is no engine.
 var ErrPlatform = fmt.Errorf("tracing on %s: %w", runtime.GOOS, ErrNotSupported)
+
+// Window is how long an event waits for earlier ones of other CPUs, so that events come in the order of time.
+const Window = 10 * time.Millisecond
 
 // DefaultMaxString is the number of bytes of a string or []byte that an event carries unless told
 // otherwise.

@@ -78,7 +78,7 @@ func TestProgramsAssemble(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				base.Admit, base.Patterns, base.PIDs = w.Admit(), 14, pids
+				base.Admit, base.Patterns, base.PIDs, base.Switch = w.Admit(), 14, pids, &Switch{Map: 24, Number: 3}
 				what := func(name string) string { return fmt.Sprintf("%s for %v with %+v at %+v", name, machine, m, pids) }
 				assembles(t, what("count"), base.Count(s, m, 15))
 				assembles(t, what("count by key"), base.CountBy(s, m, KeyMaps{Layout: layout, Keys: 16, Others: 17, First: 1}))

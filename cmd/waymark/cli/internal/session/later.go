@@ -6,7 +6,6 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
-	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/tracer"
 )
 
@@ -15,7 +14,6 @@ import (
 // session is detached.
 type lateFaults struct {
 	lacking map[string]bool // named markers without a field of --where, which were reported
-	names   error           // a name that the first markers do not have
 	unfit   *tracer.Marker  // one that patterns match and --where does not choose
 	chosen  bool            // there is one that both choose
 }
@@ -52,7 +50,6 @@ func (s *Session) chooseLater(sel *Selection, m *tracer.Marker) bool {
 func (s *Session) reportLater(sel *Selection, markers []*tracer.Marker, err error) {
 	var site *tracer.SiteError
 	var where *tracer.WhereError
-	var name *tracer.NoFieldError
 	switch {
 	case errors.As(err, &site) && errors.As(err, &where):
 		if full := site.Marker.FullName(); !s.late.lacking[full] {
@@ -64,48 +61,29 @@ func (s *Session) reportLater(sel *Selection, markers []*tracer.Marker, err erro
 		}
 	case errors.As(err, &site):
 		_ = view.WarnSkipped(s.Env, s.json, []*tracer.SiteError{site}) // who prints finds out, too
-	case errors.As(err, &name):
-		s.late.names = err
-		explain.Print(s.Env, err)
 	case err != nil:
 		text, _ := explain.Error(err)
 		s.Env.Warning("%s", text)
-	default:
-		s.knowLater(markers)
+	case s.Command == nil: // a command's libraries are no news
+		var paths []string
+		for _, f := range view.Files(markers) {
+			paths = append(paths, term.Label(f.Path))
+		}
+		s.Env.Message("attached to %s more in %s", term.Plural(len(markers), "marker"), term.List(paths))
 	}
 }
 
-// knowLater says what was attached. A name that the first markers did not have may be one of a field of these.
-func (s *Session) knowLater(markers []*tracer.Marker) {
-	var name *tracer.NoFieldError
-	for _, m := range markers {
-		if !errors.As(s.late.names, &name) {
-			break
-		}
-		if _, ok := source.KeyField(&m.Point, name.Name); ok {
-			s.late.names = nil
-		}
+// lateStatus returns status, or a failure where what was asked for turned out to make no sense only when libraries
+// were loaded.
+func (s *Session) lateStatus(sel *Selection, attached Attached, status error) error {
+	err := attached.Missing()
+	if m := s.late.unfit; err == nil && m != nil && !s.late.chosen && len(s.Markers) == 0 {
+		err = lacksFields(sel, []*tracer.Marker{m})
 	}
-	if s.Command != nil { // whose libraries are no news
-		return
+	if err != nil {
+		explain.Print(s.Env, err)
 	}
-	var paths []string
-	for _, f := range view.Files(markers) {
-		paths = append(paths, term.Label(f.Path))
-	}
-	s.Env.Message("attached to %s more in %s", term.Plural(len(markers), "marker"), term.List(paths))
-}
-
-// lateStatus returns status, or a failure where what was asked for was found to make no sense only when libraries
-// were loaded. It says what was not said before.
-func (s *Session) lateStatus(sel *Selection, status error) error {
-	silent := s.late.unfit != nil && !s.late.chosen && len(s.Markers) == 0
-	if silent {
-		m := s.late.unfit
-		s.Env.Message("error: --where: %s has no field %s, and no other marker was chosen", term.Label(m.FullName()), term.List(term.Labels(missingFields(m, sel.Where))))
-		s.Env.Hint("waymark list shows the fields")
-	}
-	if status == nil && (silent || s.late.names != nil || len(s.late.lacking) > 0) {
+	if status == nil && (err != nil || len(s.late.lacking) > 0) {
 		return term.StatusFailure(term.StatusError)
 	}
 	return status

@@ -16,48 +16,54 @@ import (
 	"github.com/waymark-trace/waymark/tracer/link"
 )
 
-// chooseEngines decides by which engine each process is traced: the one of --engine, else the kernel's where that is
-// permitted, else the processes' agents. A recording may take some of its processes by the one and some by the other:
-// those in s.Subject and those in s.agents.
-func (s *Session) chooseEngines(sel *Selection) (err error) {
-	switch sel.Engine {
-	case EngineKernel:
-		s.Subject.Engine = tracer.EngineKernel
-		return nil
-	case EngineAgent:
-		s.Subject.Engine = tracer.EngineAgent
-		return nil
+// findMarkers returns the markers of all processes, and decides by which engine each process is traced: the one of
+// --engine, else the kernel's where that is permitted, else the processes' agents. A recording may take some of
+// its processes by the one and some by the other: those in s.Subject and those in s.agents.
+func (s *Session) findMarkers(ctx context.Context, sel *Selection) ([]*tracer.Marker, error) {
+	switch {
+	case sel.Engine.of() != tracer.EngineAuto:
+		s.Subject.Engine = sel.Engine.of()
+	case s.Command != nil || len(s.Subject.PIDs) == 0: // tracer.Start has chosen, or there are files only
+	case sel.Kernel != nil && len(s.Subject.PIDs) > 1 && !s.Subject.Follow && s.divideProcesses(ctx):
+	default:
+		found, err := s.Subject.Target().By(tracer.EngineAuto).Find(ctx)
+		if err != nil {
+			return nil, explain.File(s.Subject.Path, err)
+		}
+		s.Subject.Engine = found.Target().Engine()
+		return found.Markers, nil
 	}
-	t := sel.Subject
-	if len(t.Command) > 0 {
-		return nil // tracer.Start chooses
+	all, err := s.Subject.Find(ctx)
+	if err != nil || len(s.agents.PIDs) == 0 {
+		return all, explain.File(s.Subject.Path, err)
 	}
-	if s.Subject.Engine, err = t.Target().By(tracer.EngineAuto).Engine(); err != nil || t.Follow || len(t.PIDs) < 2 || sel.Kernel == nil {
-		return err
-	}
+	of, err := s.agents.Find(ctx)
+	s.byAgents = of
+	return append(all, of...), err
+}
+
+// divideProcesses divides the processes of a recording by engine, if they need both.
+func (s *Session) divideProcesses(ctx context.Context) bool {
 	var kernel, agents []int
-	for _, pid := range t.PIDs {
-		e, err := tracer.PIDs(pid).Engine()
-		switch {
-		case err != nil:
-			return err
-		case e == tracer.EngineAgent:
+	for _, pid := range s.Subject.PIDs {
+		if found, err := tracer.PIDs(pid).Find(ctx); err == nil && found.Target().Engine() == tracer.EngineAgent {
 			agents = append(agents, pid)
-		default:
+		} else { // finding its markers reports the error
 			kernel = append(kernel, pid)
 		}
 	}
-	if len(kernel) > 0 && len(agents) > 0 {
-		s.Subject = Subject{PIDs: kernel, Engine: tracer.EngineKernel}
-		s.agents = Subject{PIDs: agents, Engine: tracer.EngineAgent}
+	if len(kernel) == 0 || len(agents) == 0 {
+		return false
 	}
-	return nil
+	s.Subject = Subject{PIDs: kernel, Engine: tracer.EngineKernel}
+	s.agents = Subject{PIDs: agents, Engine: tracer.EngineAgent}
+	return true
 }
 
 // resolve finds the markers of the target, and chooses those of the selection.
 func (s *Session) resolve(ctx context.Context, sel *Selection) error {
 	done := s.Env.Progress("reading the markers of %s", s.named)
-	all, err := s.findMarkers(ctx)
+	all, err := s.findMarkers(ctx, sel)
 	done()
 	if err == nil {
 		all = s.orAgent(ctx, sel, all)
@@ -74,17 +80,6 @@ func (s *Session) resolve(ctx context.Context, sel *Selection) error {
 	view.WarnPlaces(s.Env, s.Markers)
 	s.divideMarkers()
 	return nil
-}
-
-// findMarkers returns the markers of all processes.
-func (s *Session) findMarkers(ctx context.Context) ([]*tracer.Marker, error) {
-	all, err := s.Subject.Find(ctx)
-	if err != nil || len(s.agents.PIDs) == 0 {
-		return all, explain.File(s.Subject.Path, err)
-	}
-	of, err := s.agents.Find(ctx)
-	s.byAgents = of
-	return append(all, of...), err
 }
 
 // orAgent falls back to the agent engine when --engine is unset and some pattern matches only tracepoints, which the kernel

@@ -21,7 +21,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 )
 
 // Env is what a command has of the outside. Its methods may be called concurrently.
@@ -30,7 +29,7 @@ type Env struct {
 	Stdout, Stderr *Writer
 
 	mu        sync.Mutex             // keeps messages whole
-	shown     bool                   // status has a line on the terminal
+	shown     bool                   // a line of Status or Progress is on the terminal
 	interrupt atomic.Pointer[func()] // what a second signal does before waymark ends
 }
 
@@ -47,6 +46,7 @@ func (e *Env) Lend() Streams { return Streams{e.Stdin, e.Stdout.to, e.Stderr.to}
 func (e *Env) Message(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.clear()
 	args = slices.Clone(args)
 	for i, arg := range args {
 		if err, ok := arg.(error); ok {
@@ -81,38 +81,26 @@ func (e *Env) Status(format string, args ...any) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	line := Printable(fmt.Sprintf(format, args...))
-	if line != "" || e.shown {
-		fmt.Fprint(e.Stderr.to, "\r\x1b[K"+line)
-	}
-	e.shown = line != ""
+	e.show(Printable(fmt.Sprintf(format, args...)))
 }
 
-// Patience is how long something may take before it says what it is doing.
-const Patience = time.Second
-
-// Progress says what is being done when that takes longer than a second. It says so to a
-// terminal only, and the function it returns takes it back.
-func (e *Env) Progress(format string, args ...any) (done func()) {
-	if !isScreen(e.Stderr.to) {
-		return func() {}
+// show replaces the line that is shown, which clear removes. The caller holds mu.
+func (e *Env) show(line string) {
+	if line == "" {
+		e.clear()
+		return
 	}
-	shown, ended := false, false
-	timer := time.AfterFunc(Patience, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if shown = !ended; shown {
-			fmt.Fprintf(e.Stderr, "waymark: %s…", Printable(fmt.Sprintf(format, args...)))
-		}
-	})
-	return func() {
-		timer.Stop()
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if ended = true; shown {
-			shown = false
-			fmt.Fprint(e.Stderr.to, "\r\x1b[K")
-		}
+	if width, _, ok := screenSize(e.Stderr.to); ok {
+		line = Clip(line, width-1) // one that wraps would not be removed as a whole
+	}
+	fmt.Fprint(e.Stderr.to, "\r\x1b[K"+line)
+	e.shown = true
+}
+
+func (e *Env) clear() {
+	if e.shown {
+		fmt.Fprint(e.Stderr.to, "\r\x1b[K")
+		e.shown = false
 	}
 }
 

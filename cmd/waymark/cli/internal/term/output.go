@@ -151,6 +151,9 @@ func (o *Output) Close() error {
 // IsScreen reports whether results go to a terminal that can move its cursor.
 func (o *Output) IsScreen() bool { return isScreen(o.to) }
 
+// Beside reports whether results go elsewhere than to the terminal of e's messages.
+func (o *Output) Beside(e *Env) bool { return !isScreen(e.Stderr.to) || !isScreen(o.to) }
+
 // Width returns the width of the terminal in characters, 0 for other outputs.
 func (o *Output) Width() int {
 	width, _, _ := screenSize(o.to)

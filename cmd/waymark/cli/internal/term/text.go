@@ -42,7 +42,7 @@ func appendPrintable(b, char []byte) []byte {
 	}
 }
 
-// maxShown bounds a name in a table, in characters: a note may carry one of 64 KiB.
+// maxShown bounds a name in a table, in cells: a note may carry one of 64 KiB.
 const maxShown = 120
 
 // Label returns a name from a file or a process as it can be printed.
@@ -62,42 +62,13 @@ func Labels(names []string) []string {
 	return labels
 }
 
-// Clip returns the first width characters of s, with an ellipsis for what is missing.
-func Clip(s string, width int) string {
-	if len(s) <= width || utf8.RuneCountInString(s) <= width {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n++; n == width {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
-// Pad returns s with blanks after it up to width characters.
-func Pad(s string, width int) string {
-	if n := width - utf8.RuneCountInString(s); n > 0 {
-		return s + strings.Repeat(" ", n)
-	}
-	return s
-}
-
-func padLeft(s string, width int) string {
-	if n := width - utf8.RuneCountInString(s); n > 0 {
-		return strings.Repeat(" ", n) + s
-	}
-	return s
-}
-
 // Wrap puts parts into lines, three blanks apart, which are no longer than width unless a part is;
 // 0 is any width.
 func Wrap(parts []string, width int) []string {
 	lines := []string{parts[0]}
 	for _, part := range parts[1:] {
 		line := &lines[len(lines)-1]
-		if longer := *line + "   " + part; width == 0 || utf8.RuneCountInString(longer) <= width {
+		if longer := *line + "   " + part; width == 0 || Width(longer) <= width {
 			*line = longer
 		} else {
 			lines = append(lines, part)
@@ -123,13 +94,13 @@ func (t *Table) Add(cells ...string) {
 	t.Rows = append(t.Rows, row)
 }
 
-// Widths returns the width of each column, in characters.
+// Widths returns the width of each column, in cells.
 func (t *Table) Widths() []int {
 	widths := make([]int, len(t.Right))
 	copy(widths, t.Least)
 	for _, row := range t.Rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], Width(cell))
 		}
 	}
 	return widths

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
-	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/tracer"
 	"github.com/waymark-trace/waymark/tracer/client"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 // Group is one or several processes with the very same markers, or a file.
@@ -234,7 +234,7 @@ func CodeText(c tracer.CodeSite) string {
 }
 
 // SchemaFields returns the fields of a marker as list shows them.
-func SchemaFields(m *schema.Marker) string {
+func SchemaFields(m *link.Marker) string {
 	if !m.Typed {
 		return "of unknown types"
 	}

@@ -96,16 +96,11 @@ func printVariables(out *term.Output, all []tracer.SimpleVariable) {
 	}
 }
 
-// maxTypeText bounds the column of types: those of C++'s templates have hundreds of letters.
+// maxTypeText bounds the column of types, in cells: those of C++'s templates have hundreds of letters.
 const maxTypeText = 60
 
-// shortened leaves out what is behind maxTypeText letters; --json has all.
-func shortened(s string) string {
-	if r := []rune(s); len(r) > maxTypeText {
-		return string(r[:maxTypeText-1]) + "…"
-	}
-	return s
-}
+// shortened returns a type that fits into its column; --json has all of it.
+func shortened(s string) string { return term.Clip(s, maxTypeText) }
 
 // codeOfPlace says in which function a place is.
 func codeOfPlace(p *tracer.SimplePlace) string {
