@@ -164,9 +164,8 @@ func (r *run) stopped(tid int, ws unix.WaitStatus) error {
 		switch other := int(message); {
 		case ws.TrapCause() != unix.PTRACE_EVENT_EXEC:
 			// The child may have stopped before, and even ended.
-			r.begun[other] = r.begun[other]
-			if r.ended[other] {
-				delete(r.begun, other)
+			if _, known := r.begun[other]; !known && !r.ended[other] {
+				r.begun[other] = false
 			}
 		case other != tid: // the number that a thread had before it executed a program, which made it the first one
 			r.ends(other)
