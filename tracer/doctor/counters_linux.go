@@ -18,7 +18,7 @@ import (
 const lasting = 100 * time.Millisecond
 
 // Counters returns the reference counters of a process: those that guard markers which Find
-// returns. It reads the process's memory, which needs what ptrace needs.
+// returns, and markers without one where the kernel leaked a probe. It reads the process's memory, which needs what ptrace needs.
 func Counters(pid int, markers []*model.Marker) ([]Counter, error) {
 	p, err := refcount.OpenProcess(pid, false)
 	if err != nil {
@@ -38,6 +38,17 @@ func Counters(pid int, markers []*model.Marker) ([]Counter, error) {
 		before := out
 		out, leaked, probes = nil, false, nil
 		for i := range all {
+			if all[i].offset == 0 {
+				c, err := all[i].probed(p, &probes)
+				if err != nil {
+					return nil, model.ProcessError("reading the code of", pid, procfs.SysPtrace, err)
+				}
+				if c != nil {
+					c.PID, c.Comm, c.start, leaked = pid, comm, p.Start(), true
+					out = append(out, *c)
+				}
+				continue
+			}
 			states, err := all[i].states(p)
 			if err != nil {
 				return nil, model.ProcessError("reading the counters of", pid, procfs.SysPtrace, err)
@@ -47,7 +58,7 @@ func Counters(pid int, markers []*model.Marker) ([]Counter, error) {
 				c.PID, c.Comm, c.start = pid, comm, p.Start()
 				c.Address, c.Value, c.Initial, c.Sites, c.Attached, c.Debugger = s.Address, s.Value, s.Initial, s.Sites, s.Attached, s.Debugger
 				c.Leaked = s.Leaked()
-				if s.Probed() {
+				if s.Traced() {
 					if probes == nil && unsure == nil {
 						probes, unsure = findHeld()
 					}
@@ -70,23 +81,25 @@ func Counters(pid int, markers []*model.Marker) ([]Counter, error) {
 }
 
 func (c *Counter) sameAs(o Counter) bool {
-	return c.Address == o.Address && c.Value == o.Value && c.Leaked == o.Leaked
+	return c.Address == o.Address && c.Value == o.Value && c.Leaked == o.Leaked && c.Attached == o.Attached && slices.Equal(c.Markers, o.Markers)
 }
 
-// countersOf returns the counters that markers have, each once, with all the sites it guards.
+// countersOf returns the counters that markers have, each once, with all the sites it guards; and for each marker with sites that have no
+// counter one at offset 0, with these sites.
 func countersOf(markers []*model.Marker) (all []Counter) {
 	type key struct {
 		file   *model.File
 		offset uint64
+		marker string // of sites without a counter
 	}
 	index := map[key]int{}
 	for _, m := range markers {
 		for i := range m.Sites {
 			s := &m.Sites[i]
+			k := key{m.File, uint64(s.CounterOffset), ""}
 			if s.CounterOffset == 0 {
-				continue
+				k.marker = m.FullName()
 			}
-			k := key{m.File, uint64(s.CounterOffset)}
 			at, ok := index[k]
 			if !ok {
 				at = len(all)
@@ -110,6 +123,33 @@ func (c *Counter) states(p *refcount.Process) ([]refcount.State, error) {
 	}
 	defer f.Close()
 	return p.States(f, c.offset, c.sites)
+}
+
+// probed returns the state of sites without a counter, nil unless the kernel has leaked a probe there.
+func (c *Counter) probed(p *refcount.Process, probes **held) (*Counter, error) {
+	f, err := model.Reopen(c.file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	n, err := p.Probed(f, c.sites)
+	if n == 0 || err != nil {
+		return nil, err
+	}
+	if debugger, err := procfs.TracerPID(p.PID()); debugger != 0 || err != nil {
+		return nil, err // the breakpoints may be the debugger's
+	}
+	if *probes == nil {
+		if *probes, err = findHeld(); err != nil {
+			return nil, nil // it may be a tracer's
+		}
+	}
+	if (*probes).has(f, c.Path, c.sites, p.PID()) {
+		return nil, nil
+	}
+	found := *c
+	found.Sites, found.Attached, found.Leaked = len(c.sites), n, true
+	return &found, nil
 }
 
 // unheld reports whether no program holds a probe at a site of the counter.
@@ -139,7 +179,7 @@ func Repair(counters []Counter) []error {
 	}
 	for i := range counters {
 		c := &counters[i]
-		op := fmt.Sprintf("repairing the counter of %s in process %d", c.Markers[0], c.PID)
+		op := fmt.Sprintf("repairing %s in process %d", c.Markers[0], c.PID)
 		err := removed[c.file]
 		if err == nil {
 			err = c.restore()
@@ -176,6 +216,12 @@ func (c *Counter) restore() error {
 		return err
 	}
 	defer f.Close()
+	if c.offset == 0 {
+		if n, err := p.Probed(f, c.sites); n > 0 || err != nil {
+			return cmp.Or(err, refcount.ErrNotLeaked)
+		}
+		return nil
+	}
 	seen := refcount.State{Offset: c.offset, Address: c.Address, Value: c.Value, Initial: c.Initial,
 		Sites: c.Sites, Attached: c.Attached, Debugger: c.Debugger}
 	if c.Attached > 0 {

@@ -56,7 +56,8 @@ func (c *checks) err(name string, s Status, err error) {
 	*c = append(*c, one)
 }
 
-// Counter is what one reference counter is in a process, in one mapping of its file.
+// Counter is the state of a reference counter in a process, in one mapping of its file. With Address 0 it stands for a marker
+// that has no counter, at a site of which the kernel leaked a probe.
 type Counter struct {
 	PID     int
 	Comm    string   // name of the process

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
@@ -37,7 +38,24 @@ func findHeld() (*held, error) {
 			}
 		}
 	}
+	if name := unlisted(); name != "" {
+		return nil, fmt.Errorf("finding out who traces: the kernel does not list the probes of its module %s", name)
+	}
 	return &held{all, map[string]unix.Stat_t{}}, nil
+}
+
+// unlisted returns the name of a loaded kernel module that may hold probes of its own: of SystemTap, or of LTTng.
+func unlisted() string {
+	modules, err := os.ReadFile("/proc/modules")
+	if err != nil {
+		return "" // this kernel loads none
+	}
+	for line := range strings.Lines(string(modules)) {
+		if name, _, _ := strings.Cut(line, " "); strings.HasPrefix(name, "stap_") || name == "lttng_uprobes" {
+			return name
+		}
+	}
+	return ""
 }
 
 // has reports whether any of the sites of a file is held for a process. If the holder's path leads nowhere here, because it is of

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -53,31 +54,68 @@ func TestKilledWithItsGuard(t *testing.T) {
 		t.Logf("%d of %d rounds leaked", leaked, bothRounds)
 	})
 	t.Run("attaching", func(t *testing.T) {
-		took := s.attaching(t)
-		leaked, rounds := 0, 0
-		// The guard is interrupted while the kernel attaches in few of the rounds.
-		for ; rounds < bothRounds || rounds < 10*bothRounds && leaked == 0; rounds++ {
-			cmd := exec.Command(waymark(t), "stat", s.path)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
+		s.killAttaching(t, upTo, func() bool { return s.raised(t) > 0 }, func() { s.doctor(t) })
+	})
+	s.unchanged(t)
+	t.Run("without counters", func(t *testing.T) {
+		s := newStorm(t, markersWithoutCounters(t, gcc, 300))
+		s.killAttaching(t, upTo, func() bool { return s.probed(t) > 0 }, func() {
+			out := run(t, waymark(t), "doctor", "--repair", "--yes", s.path)
+			if !strings.Contains(out, "has no counter: 1 site with a probe left by a tracer that died") {
+				t.Errorf("doctor says\n%.2000s", out)
 			}
-			at := time.Now().Add(upTo(took))
-			for time.Now().Before(at) && !guards(t, cmd.Process.Pid) {
-				time.Sleep(time.Millisecond)
+			if n := s.probed(t); n > 0 {
+				t.Errorf("%d probes are left after the repair:\n%.2000s", n, out)
+				run(t, waymark(t), "stat", "-d", "1ms", s.path)
 			}
-			time.Sleep(upTo(max(time.Until(at), bothWindow)))
-			guard := guardOf(t, cmd.Process.Pid)
-			cmd.Process.Kill()
-			guard.Kill()
-			cmd.Wait()
-			eventually(t, "no guard after both were killed", func() bool { return !guards(t, cmd.Process.Pid) })
-			if s.raised(t) > 0 {
-				leaked++
-				s.doctor(t)
+		})
+	})
+}
+
+// killAttaching kills waymark and its guard while they attach, until the kernel has leaked what leaked looks for, and then calls found.
+func (s *storm) killAttaching(t *testing.T, upTo func(time.Duration) time.Duration, leaked func() bool, found func()) {
+	t.Helper()
+	took := s.attaching(t)
+	leaks, rounds := 0, 0
+	// In few of the rounds the guard is interrupted while the kernel attaches.
+	for ; rounds < bothRounds || rounds < 10*bothRounds && leaks == 0; rounds++ {
+		cmd := exec.Command(waymark(t), "stat", s.path)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(upTo(took))
+		for time.Now().Before(at) && !guards(t, cmd.Process.Pid) {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(upTo(max(time.Until(at), bothWindow)))
+		guard := guardOf(t, cmd.Process.Pid)
+		cmd.Process.Kill()
+		guard.Kill()
+		cmd.Wait()
+		eventually(t, "no guard after both were killed", func() bool { return !guards(t, cmd.Process.Pid) })
+		if leaked() {
+			leaks++
+			found()
+		}
+	}
+	t.Logf("%d of %d rounds leaked", leaks, rounds)
+}
+
+// probed returns how many sites have another instruction than at first.
+func (s *storm) probed(t *testing.T) (n int) {
+	for _, m := range s.first {
+		for j, at := range m.sites {
+			if !bytes.Equal(m.read(t, at, codeSize), m.code[j]) {
+				n++
 			}
 		}
-		t.Logf("%d of %d rounds leaked", leaked, rounds)
-	})
+	}
+	return n
+}
+
+// unchanged makes sure that every instruction is what it was at first.
+func (s *storm) unchanged(t *testing.T) {
+	t.Helper()
 	for i, m := range s.first {
 		for j, at := range m.sites {
 			if got := m.read(t, at, codeSize); !bytes.Equal(got, m.code[j]) {
@@ -85,6 +123,21 @@ func TestKilledWithItsGuard(t *testing.T) {
 			}
 		}
 	}
+}
+
+// markersWithoutCounters builds a program that passes n markers.
+func markersWithoutCounters(t *testing.T, gcc string, n int) string {
+	t.Helper()
+	source := "#include <sys/sdt.h>\n#include <unistd.h>\nint main(void) { for (long i = 0;; i++) {\n"
+	for i := range n {
+		source += fmt.Sprintf("\tSTAP_PROBE1(bare, m%d, i); __asm__ volatile(\"nopw 0(%%rax,%%rax)\\n nopw 0(%%rax,%%rax)\");\n", i)
+	}
+	path := filepath.Join(t.TempDir(), "bare")
+	if err := os.WriteFile(path+".c", []byte(source+"\tusleep(1000);\n} }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run(t, gcc, "-O2", "-o", path, path+".c")
+	return path
 }
 
 // doctor has waymark doctor find and repair what is raised, in all processes.

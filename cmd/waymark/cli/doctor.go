@@ -190,7 +190,11 @@ func (d *diagnosis) counters(pid int, markers []*tracer.Marker) {
 		return
 	}
 	raised, leaked := 0, 0
+	whole := 0
 	for _, c := range counters {
+		if c.Address != 0 {
+			whole++
+		}
 		if c.Value != c.Initial {
 			raised++
 		}
@@ -198,11 +202,11 @@ func (d *diagnosis) counters(pid int, markers []*tracer.Marker) {
 			leaked++
 			d.leaked = append(d.leaked, c)
 		}
-		if c.Value != c.Initial || d.o.json {
+		if c.Value != c.Initial || c.Leaked || d.o.json {
 			d.print(counterCheck(&c), &jsonCheck{PID: pid, jsonCounter: &jsonCounter{c.Markers, c.Address, c.Value, c.Initial}})
 		}
 	}
-	sum := doctor.Check{Name: "counters", Reason: fmt.Sprintf("%s in process %d: %d raised, %d left behind", term.Plural(len(counters), "counter"), pid, raised, leaked)}
+	sum := doctor.Check{Name: "counters", Reason: fmt.Sprintf("%s in process %d: %d raised, %d left behind", term.Plural(whole, "counter"), pid, raised, leaked)}
 	if leaked > 0 {
 		sum.Status = doctor.Warn
 		if !d.o.repair {
@@ -214,6 +218,11 @@ func (d *diagnosis) counters(pid int, markers []*tracer.Marker) {
 
 func counterCheck(c *doctor.Counter) doctor.Check {
 	check := doctor.Check{Name: "counter"}
+	if c.Address == 0 {
+		check.Status, check.Reason = doctor.Warn, fmt.Sprintf("%s has no counter: %s with a probe left by a tracer that died",
+			term.Label(strings.Join(c.Markers, ", ")), term.Plural(c.Attached, "site"))
+		return check
+	}
 	why := fmt.Sprintf("%s traced", term.Plural(c.Attached, "site"))
 	switch {
 	case c.Leaked && c.Attached > 0:
@@ -251,7 +260,11 @@ func (d *diagnosis) repair() error {
 			failed = append(failed, err)
 			continue
 		}
-		d.say(c.PID, doctor.Check{Name: "repaired", Reason: fmt.Sprintf("%s: %d is %d again", term.Label(strings.Join(c.Markers, ", ")), c.Value, c.Initial)})
+		what := fmt.Sprintf("%d is %d again", c.Value, c.Initial)
+		if c.Address == 0 {
+			what = "the probe is gone"
+		}
+		d.say(c.PID, doctor.Check{Name: "repaired", Reason: term.Label(strings.Join(c.Markers, ", ")) + ": " + what})
 	}
 	return errors.Join(append(failed, d.err)...)
 }

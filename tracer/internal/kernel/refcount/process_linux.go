@@ -33,9 +33,9 @@ func (s *State) Leaked() bool {
 	return s.Value != s.Initial && s.Attached == 0 && s.Sites > 0 && s.Debugger == 0
 }
 
-// Probed reports whether the counter is raised and a site has a probe. Either a tracer is attached, or the kernel could not
+// Traced reports whether the counter is raised and a site has a probe. Either a tracer is attached, or the kernel could not
 // take the probe away for a process that was being killed ("failed to unregister, leaking uprobe").
-func (s *State) Probed() bool { return s.Value != s.Initial && s.Attached > 0 && s.Debugger == 0 }
+func (s *State) Traced() bool { return s.Value != s.Initial && s.Attached > 0 && s.Debugger == 0 }
 
 // Process reads the counters of a process. It is tied to the program that the process ran when it
 // was opened.
@@ -66,6 +66,9 @@ func OpenProcess(pid int, write bool) (*Process, error) {
 	}
 	return p, nil
 }
+
+// PID returns the number of the process.
+func (p *Process) PID() int { return p.pid }
 
 // Start returns the time when the process began, which with its number identifies it.
 func (p *Process) Start() uint64 { return p.start }
@@ -113,6 +116,39 @@ func (p *Process) states(f *file, sites []uint64) (all []State, err error) {
 	return all, nil
 }
 
+// Probed returns how many sites have a probe: a breakpoint, or the call that the kernel makes of a nop. Other differences from the file
+// are the program's own.
+func (p *Process) Probed(file *os.File, sites []uint64) (n int, err error) {
+	f, err := newFile(file, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer f.close()
+	for _, site := range sites {
+		err := p.compare(f, site, func(got, want []byte) bool {
+			at := 0
+			for at < len(got) && got[at] == want[at] {
+				at++
+			}
+			probed := at < len(got) && (got[at] == breakpoint || got[at] == call) && !sameCode(got, want)
+			if probed {
+				n++
+			}
+			return probed
+		})
+		if err != nil {
+			return 0, fmt.Errorf("the instruction at %#x in the file: %w", site, err)
+		}
+	}
+	return n, nil
+}
+
+// The first bytes of the instructions that the kernel puts at a site.
+const (
+	breakpoint = 0xcc
+	call       = 0xe8
+)
+
 // window is the number of bytes at a site that are compared with the file: all that a tracer may
 // change. A tracer may write a breakpoint at the site. For kernels that optimize a nop to a call,
 // some tools write it at the nop after the site (libbpf's usdt.c, has_nop_combo; the second nop of
@@ -121,11 +157,20 @@ func (p *Process) states(f *file, sites []uint64) (all []State, err error) {
 const window = 16
 
 // changed reports whether a site's instruction is not the file's, in any mapping of it.
-func (p *Process) changed(f *file, site uint64) (bool, error) {
+func (p *Process) changed(f *file, site uint64) (changed bool, err error) {
+	err = p.compare(f, site, func(got, want []byte) bool {
+		changed = !sameCode(got, want)
+		return changed
+	})
+	return changed, err
+}
+
+// compare calls fn with the bytes at a site, in memory and in the file, for each mapping of it until fn returns true.
+func (p *Process) compare(f *file, site uint64, fn func(got, want []byte) bool) error {
 	want := make([]byte, window)
 	n, err := f.file.ReadAt(want, int64(site))
 	if n == 0 && err != nil && !errors.Is(err, io.EOF) {
-		return false, err
+		return err
 	}
 	want = want[:n]
 	for i := range p.maps {
@@ -136,13 +181,13 @@ func (p *Process) changed(f *file, site uint64) (bool, error) {
 		address := m.Start + (site - m.Offset)
 		got := make([]byte, min(uint64(len(want)), m.End-address))
 		if err := p.memory.Read(got, address); err != nil {
-			return false, err
+			return err
 		}
-		if !sameCode(got, want[:len(got)]) {
-			return true, nil
+		if fn(got, want[:len(got)]) {
+			return nil
 		}
 	}
-	return false, nil
+	return nil
 }
 
 // nop10 is how the 10-byte nop begins that Linux 7.2 makes a call of. When it takes the probe away
