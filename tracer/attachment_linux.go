@@ -24,6 +24,8 @@ type collector interface {
 
 // kernel is what all kinds of collectors have in the kernel.
 type kernel interface {
+	// Detach takes the probes out of one process of those given to add.
+	Detach(pid int) error
 	Close() error
 }
 
@@ -46,7 +48,7 @@ func (a *attachment) attach(t Target, markers []*Marker, o options, c collector)
 	}
 	_, err = a.add(markers, nil, t)
 	if err == nil {
-		err = a.watcher.begin(a.add)
+		err = a.watcher.begin(a.add, a.detach)
 	}
 	if err == nil {
 		err = model.CheckAttached(t.pids, markers)
@@ -97,6 +99,14 @@ func (a *attachment) add(markers []*Marker, linkers []*File, t Target) ([]*SiteE
 	defer a.mu.Unlock()
 	a.left = append(a.left, p.skipped...)
 	return p.skipped, nil
+}
+
+// detach takes the probes out of one process. It is called by the goroutine that calls add.
+func (a *attachment) detach(pid int) error {
+	if a.held == nil {
+		return nil
+	}
+	return a.held.Detach(pid)
 }
 
 // describeSkip is the error of an attachment of which nothing is left.

@@ -23,6 +23,7 @@ type watcher struct {
 	later  *Later
 	watch  *bpf.Watch // nil where the kernel cannot
 	add    addFunc
+	detach func(pid int) error
 
 	scan    *model.Scan
 	members map[int]uint64                  // processes of the target: when they started
@@ -112,11 +113,11 @@ func (w *watcher) pids(t Target) []int {
 }
 
 // begin begins to watch, once something is attached by options.
-func (w *watcher) begin(add addFunc) error {
+func (w *watcher) begin(add addFunc, detach func(pid int) error) error {
 	if w == nil {
 		return nil
 	}
-	w.add = add
+	w.add, w.detach = add, detach
 	for _, pid := range w.target.pids {
 		if w.watch != nil {
 			if err := w.watch.Add(pid); err != nil {
@@ -212,8 +213,13 @@ func (w *watcher) hear(n prog.News) {
 			w.members[n.PID] = st.Start
 		}
 	case prog.Replaced:
-		// A link is for the process's first thread, which has ended.
+		// A link is for the process's first thread, which has ended. It has no place in the new memory, but
+		// would report what others put there (the kernel compares struct signal_struct, which the threads
+		// of a process share): it goes before a new one comes.
 		delete(w.known, n.PID)
+		if err := w.detach(n.PID); err != nil {
+			w.report(nil, err)
+		}
 		attached = w.look(n.PID)
 	case prog.Executed, prog.Mapped:
 		attached = w.look(n.PID)

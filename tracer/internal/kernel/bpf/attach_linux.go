@@ -226,6 +226,18 @@ func (a *attachment) send(r *request, files []File, programs []*ebpf.Program) (*
 	return a.ask(r, fds)
 }
 
+// detachProcess closes the links that are for one process.
+func (a *attachment) detachProcess(pid int) error {
+	if a.guard == nil {
+		return a.owner.detach(pid).refused.asError()
+	}
+	got, err := a.ask(&request{Detach: pid}, nil)
+	if err == nil {
+		err = got.refused.asError()
+	}
+	return err
+}
+
 // ask has the guard meet a request.
 func (a *attachment) ask(r *request, fds []int) (*answer, error) {
 	b, err := json.Marshal(r)

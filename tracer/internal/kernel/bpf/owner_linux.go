@@ -3,6 +3,8 @@ package bpf
 import (
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
@@ -16,8 +18,14 @@ func ServeGuard() { guard.Serve(&owner{}) }
 // owner makes links and holds them: in a guard, or in this process where it cannot have one.
 // What else a killed tracer would leave behind belongs here, to be taken back by Close.
 type owner struct {
-	links  []link.Link
+	links  []held
 	paused *ebpf.Map // processes that a watch has stopped, nil without one
+}
+
+// held is a link and the process that it is for, 0 for every process.
+type held struct {
+	link.Link
+	pid int
 }
 
 // Do attaches as a request says.
@@ -25,6 +33,9 @@ func (o *owner) Do(b []byte, fds []int) []byte {
 	r, err := decodeRequest(b, len(fds))
 	if err != nil {
 		return (&answer{refused: &refusal{-1, -1, 0, err}}).encode()
+	}
+	if r.Detach > 0 {
+		return o.detach(r.Detach).encode()
 	}
 	if n := len(r.Watch); n > 0 {
 		return (&answer{refused: o.serveWatch(r.Watch, fds[:n], fds[n])}).encode()
@@ -66,6 +77,21 @@ func (o *owner) attach(r *request, files []int, programs []*ebpf.Program) *answe
 	return &answer{skipped: m.skipped}
 }
 
+// detach closes the links of a process. It returns when none of their programs runs any more.
+func (o *owner) detach(pid int) *answer {
+	var of []held
+	o.links = slices.DeleteFunc(o.links, func(l held) bool {
+		if l.pid == pid {
+			of = append(of, l)
+		}
+		return l.pid == pid
+	})
+	if err := detach(of); err != nil {
+		return &answer{refused: &refusal{-1, -1, pid, err}}
+	}
+	return &answer{}
+}
+
 // programsOf returns the programs that descriptors are of. They stay open without them.
 func programsOf(fds []int) (programs []*ebpf.Program, err error) {
 	for i, fd := range fds {
@@ -86,7 +112,7 @@ func programsOf(fds []int) (programs []*ebpf.Program, err error) {
 // tens of milliseconds, which they can share.
 const detachers = 64
 
-func detach(links []link.Link) error {
+func detach[L io.Closer](links []L) error {
 	slots := make(chan struct{}, detachers)
 	errs := make(chan error, len(links))
 	for _, l := range links {
@@ -129,14 +155,14 @@ func (o *owner) watch(names []string, programs []*ebpf.Program, paused *ebpf.Map
 	if err != nil {
 		return &refusal{-1, -1, 0, err}
 	}
-	var links []link.Link
+	var links []held
 	for i, name := range names {
 		l, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: name, Program: programs[i]})
 		if err != nil {
 			_, _ = detach(links), own.Close()
 			return &refusal{-1, -1, 0, fmt.Errorf("attaching to the kernel's tracepoint %s: %w", name, err)}
 		}
-		links = append(links, l)
+		links = append(links, held{l, 0})
 	}
 	o.links, o.paused = append(o.links, links...), own
 	return nil

@@ -19,6 +19,8 @@ type request struct {
 	// Watch are raw tracepoints, instead of all that: then the descriptors are those of a
 	// program for each, and that of the map of stopped processes.
 	Watch []string
+	// Detach is a process whose links are closed, instead of all that. 0 is none.
+	Detach int
 }
 
 // batch is the sites of one file that share a program.
@@ -35,6 +37,12 @@ func decodeRequest(b []byte, descriptors int) (*request, error) {
 	r := &request{}
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("request: %w", err)
+	}
+	if r.Detach != 0 {
+		if r.Detach < 0 || len(r.Watch) > 0 || r.Files != 0 || len(r.Batches) > 0 || descriptors != 0 {
+			return nil, fmt.Errorf("request to detach from process %d, with %d descriptors", r.Detach, descriptors)
+		}
+		return r, nil
 	}
 	if len(r.Watch) > 0 {
 		if r.Files != 0 || len(r.Batches) > 0 || descriptors != len(r.Watch)+1 {
