@@ -212,8 +212,12 @@ const unprivilegedEnv = "WAYMARK_TRACER_UNPRIVILEGED"
 func TestMain(m *testing.M) {
 	GuardMain()
 	model.KeepRedZone = false // sdt_tick has its nops of 5 bytes where it has a frame
-	if pid := os.Getenv(helperEnv); pid != "" {
-		helper(pid)
+	if what := os.Getenv(helperEnv); what != "" {
+		var held int
+		if n, _ := fmt.Sscanf(what, "hold %d", &held); n == 1 {
+			holdHelper(held)
+		}
+		helper(what)
 		return
 	}
 	if target := os.Getenv(unprivilegedEnv); target != "" {

@@ -73,14 +73,18 @@ const pfKthread = 0x00200000
 
 // ReadStat reads the /proc/PID/stat of a process's first thread, which says the same: to a program that asks for its own
 // QEMU's user mode makes up /proc/PID/stat, and when it began would not be what others read.
-func ReadStat(pid int) (Stat, error) {
-	s, err := read(pid, fmt.Sprintf("task/%d/stat", pid))
+func ReadStat(pid int) (Stat, error) { return ReadThreadStat(pid, pid) }
+
+// ReadThreadStat reads the stat of a thread of a process.
+func ReadThreadStat(pid, thread int) (Stat, error) {
+	name := fmt.Sprintf("task/%d/stat", thread)
+	s, err := read(pid, name)
 	if err != nil {
 		return Stat{}, err
 	}
 	st, err := parseStat(s)
 	if err != nil {
-		return st, fmt.Errorf("%s: %w", path(pid, "stat"), err)
+		return st, fmt.Errorf("%s: %w", path(pid, name), err)
 	}
 	return st, nil
 }

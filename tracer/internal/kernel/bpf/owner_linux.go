@@ -9,6 +9,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/guard"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/seize"
 	"golang.org/x/sys/unix"
 )
 
@@ -18,8 +19,8 @@ func ServeGuard() { guard.Serve(&owner{}) }
 // owner makes links and holds them: in a guard, or in this process where it cannot have one.
 // What else a killed tracer would leave behind belongs here, to be taken back by Close.
 type owner struct {
-	links  []held
-	paused *ebpf.Map // processes that a watch has stopped, nil without one
+	links []held
+	stops *seize.Tracer // nil before the first is stopped
 }
 
 // held is a link and the process that it is for, 0 for every process.
@@ -34,11 +35,16 @@ func (o *owner) Do(b []byte, fds []int) []byte {
 	if err != nil {
 		return (&answer{refused: &refusal{-1, -1, 0, err}}).encode()
 	}
-	if r.Detach > 0 {
+	switch {
+	case r.Detach > 0:
 		return o.detach(r.Detach).encode()
+	case r.Stop != nil:
+		return answerOf(o.stopper().Stop(r.Stop.Process, r.Stop.Thread)).encode()
+	case r.Release > 0:
+		return answerOf(o.stopper().Release(r.Release)).encode()
 	}
-	if n := len(r.Watch); n > 0 {
-		return (&answer{refused: o.serveWatch(r.Watch, fds[:n], fds[n])}).encode()
+	if len(r.Watch) > 0 {
+		return (&answer{refused: o.serveWatch(r.Watch, fds)}).encode()
 	}
 	programs, err := programsOf(fds[r.Files:])
 	defer closeAll(programs) // links hold them
@@ -53,10 +59,8 @@ func (o *owner) Do(b []byte, fds []int) []byte {
 func (o *owner) Close() error {
 	err := detach(o.links)
 	o.links = nil
-	if o.paused != nil {
-		wakeAll(o.paused)
-		err = errors.Join(err, o.paused.Close())
-		o.paused = nil
+	if o.stops != nil {
+		err = errors.Join(err, o.stops.Close())
 	}
 	return err
 }
@@ -75,6 +79,21 @@ func (o *owner) attach(r *request, files []int, programs []*ebpf.Program) *answe
 	}
 	o.links = append(o.links, m.links...)
 	return &answer{skipped: m.skipped}
+}
+
+func (o *owner) stopper() *seize.Tracer {
+	if o.stops == nil {
+		o.stops = seize.New()
+	}
+	return o.stops
+}
+
+// answerOf is the answer of a request that has no sites.
+func answerOf(err error) *answer {
+	if err == nil {
+		return &answer{}
+	}
+	return &answer{refused: &refusal{-1, -1, 0, err}}
 }
 
 // detach closes the links of a process. It returns when none of their programs runs any more.
@@ -130,40 +149,40 @@ func detach[L io.Closer](links []L) error {
 }
 
 // serveWatch is watch in a guard.
-func (o *owner) serveWatch(names []string, programs []int, paused int) *refusal {
-	progs, err := programsOf(programs)
-	defer closeAll(progs) // links hold them
+func (o *owner) serveWatch(names []string, fds []int) *refusal {
+	programs, err := programsOf(fds)
+	defer closeAll(programs) // links hold them
 	if err != nil {
 		return &refusal{-1, -1, 0, err}
 	}
-	own, err := unix.FcntlInt(uintptr(paused), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return &refusal{-1, -1, 0, err}
-	}
-	m, err := ebpf.NewMapFromFD(own)
-	if err != nil {
-		return &refusal{-1, -1, 0, fmt.Errorf("map of stopped processes: %w", err)}
-	}
-	defer m.Close()
-	return o.watch(names, progs, m)
+	return o.watch(names, programs)
 }
 
-// watch attaches the programs of a watch, and takes it upon itself to continue, in the end,
-// the processes that it has stopped.
-func (o *owner) watch(names []string, programs []*ebpf.Program, paused *ebpf.Map) *refusal {
-	own, err := paused.Clone()
-	if err != nil {
-		return &refusal{-1, -1, 0, err}
-	}
+// watch attaches the programs of a watch.
+func (o *owner) watch(names []string, programs []*ebpf.Program) *refusal {
 	var links []held
 	for i, name := range names {
-		l, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: name, Program: programs[i]})
+		l, err := attachWatch(name, programs[i])
 		if err != nil {
-			_, _ = detach(links), own.Close()
-			return &refusal{-1, -1, 0, fmt.Errorf("attaching to the kernel's tracepoint %s: %w", name, err)}
+			_ = detach(links)
+			return &refusal{-1, -1, 0, err}
 		}
 		links = append(links, held{l, 0})
 	}
-	o.links, o.paused = append(o.links, links...), own
+	o.links = append(o.links, links...)
 	return nil
+}
+
+// attachWatch attaches a program to a raw tracepoint, or to where it belongs itself.
+func attachWatch(name string, program *ebpf.Program) (l link.Link, err error) {
+	if name == "" {
+		if l, err = link.AttachTracing(link.TracingOptions{Program: program}); err != nil {
+			err = fmt.Errorf("attaching to the end of execve: %w", err)
+		}
+		return l, err
+	}
+	if l, err = link.AttachRawTracepoint(link.RawTracepointOptions{Name: name, Program: program}); err != nil {
+		err = fmt.Errorf("attaching to the kernel's tracepoint %s: %w", name, err)
+	}
+	return l, err
 }
