@@ -127,7 +127,7 @@ func (l *latencyRun) show(s *session.Session, out *term.Output, ends <-chan view
 	}
 	v := l.view(s, out)
 	last := &view.LatencySample{All: &tracer.Latencies{}}
-	return view.Show(v, l.o.interval, ends, func() (*view.LatencySample, error) {
+	why, err := view.Show(v, l.o.interval, ends, func() (*view.LatencySample, error) {
 		all, err := l.pairs.Read()
 		if err != nil {
 			return nil, err
@@ -137,6 +137,10 @@ func (l *latencyRun) show(s *session.Session, out *term.Output, ends <-chan view
 		last = now
 		return now, nil
 	})
+	if err == nil {
+		s.HintChildren(last.All.Begins + last.All.Ends)
+	}
+	return why, err
 }
 
 func (l *latencyRun) view(s *session.Session, out *term.Output) view.View[*view.LatencySample] {

@@ -29,9 +29,13 @@ that maps the file, now and later; with -- COMMAND from the command's first inst
 last. --follow adds children, and theirs; the end of COMMAND is the end of it all.
 
 Libraries that are loaded later are traced, too. With -- COMMAND and --follow nothing of them,
-and of programs that are executed, is missed: the process is stopped by SIGSTOP until waymark
-has attached, some milliseconds. (A job of an interactive shell is not.) With -p alone no
-process is stopped, and what happens in these milliseconds is not seen.
+and of programs that are executed, is missed: the process is held until waymark has attached,
+some milliseconds, in a way that no parent or shell can see. One that a debugger traces waits two
+seconds at most; waymark says when its hits count only from later on. With -p alone no process is
+held, and what happens in these milliseconds is not seen.
+
+A FILE that another one replaces, or that changes on overlayfs, is named in a warning: processes
+that run the new one are not traced.
 
 A place that the kernel refuses, or where a probe would overwrite variables of the program, is left
 out with a warning, and so is a file that cannot be opened any more; when there is no other that is an
@@ -162,6 +166,7 @@ func (o *traceOptions) run(ctx context.Context, env *term.Env, sel *session.Sele
 			}
 			if !term.IsBrokenPipe(err) {
 				summarize(env, sum)
+				s.HintChildren(sum.Events)
 			}
 			return sum.End, err
 		},

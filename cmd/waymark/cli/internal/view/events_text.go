@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -184,9 +185,9 @@ type TraceSummary struct {
 
 // Print prints the summary for people.
 func (s *TraceSummary) Print(e *term.Env) {
-	others := ""
+	filtered := ""
 	if s.Filtered != nil {
-		others = " and " + term.Plural(*s.Filtered, "other")
+		filtered = fmt.Sprintf(", %d filtered out", *s.Filtered)
 	}
 	lost := strconv.FormatUint(s.Lost, 10)
 	if s.Unread {
@@ -195,5 +196,5 @@ func (s *TraceSummary) Print(e *term.Env) {
 	if s.LostPackets > 0 {
 		lost = term.Plural(s.Lost, "event") + " and " + term.Plural(s.LostPackets, "packet")
 	}
-	e.Message("%s%s, %s lost, in %s", term.Plural(s.Events, "event"), others, lost, Seconds(s.Elapsed))
+	e.Message("%s%s, %s lost, in %s", term.Plural(s.Events, "event"), filtered, lost, Seconds(s.Elapsed))
 }
