@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -69,7 +70,7 @@ func start(o *Options) (*Agent, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	_, _ = dir.Clean(rundir.MaxDead) // what is left of others is no reason not to start
+	_, _ = dir.Clean(rundir.MaxDead) // files left by other programs do not prevent a start
 	listener, err := wire.Listen(dir.Inside(self.Socket()))
 	if err != nil {
 		return nil, fmt.Errorf("listening at %s/%s: %w", dir.Path(), self.Socket(), err)
@@ -91,11 +92,17 @@ func start(o *Options) (*Agent, error) {
 
 func auto(env string) {
 	o := &Options{}
-	switch env {
+	switch env, before, had := strings.Cut(env, ":"); env {
 	case "0":
 		return
 	case "wait":
 		o.Wait = autoWait
+		// A tracer waits for this program alone: one that it executes would wait for nothing.
+		if had {
+			os.Setenv(variable, before)
+		} else {
+			os.Unsetenv(variable)
+		}
 	}
 	if _, err := Start(o); err != nil && !errors.Is(err, ErrRunning) {
 		problem.Report(err)
@@ -105,8 +112,8 @@ func auto(env string) {
 // Socket returns the path of the agent's socket.
 func (a *Agent) Socket() string { return a.path }
 
-// Stop ends all connections and recordings, named ones too, undoes what they did and removes the
-// socket. The agent can be started anew. Further calls do nothing.
+// Stop ends all connections and recordings, named ones too, undoes their effects and removes the
+// socket. The agent can be started again. Further calls do nothing.
 func (a *Agent) Stop() error {
 	a.mu.Lock()
 	if a.stopping {
@@ -124,7 +131,7 @@ func (a *Agent) Stop() error {
 	<-a.served
 	a.listener.Close()
 	for a.connected() > 0 {
-		time.Sleep(time.Millisecond) // a client's goroutine undoes what it did
+		time.Sleep(time.Millisecond) // a client's goroutine undoes its effects
 	}
 	err := a.sessions.stopAll(a.self)
 	if e := os.Remove(a.path); err == nil && !errors.Is(e, os.ErrNotExist) {

@@ -42,7 +42,7 @@ func (b *budget) spend(now time.Time, d time.Duration) time.Duration {
 // used runs do and returns its processor time. The time in which the program is stopped, or waits for
 // a client that does not read, is not the client's.
 func used(do func() error) (time.Duration, error) {
-	runtime.LockOSThread() // whose clock it is
+	runtime.LockOSThread() // the clock's owner
 	defer runtime.UnlockOSThread()
 	began := threadTime()
 	err := do()

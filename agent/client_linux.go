@@ -10,7 +10,7 @@ import (
 	"github.com/waymark-trace/waymark/statickey"
 )
 
-// client is one connection, and what has to be undone when it ends. One goroutine serves it.
+// client is one connection, with the effects to undo when it ends. One goroutine serves it.
 type client struct {
 	agent    *Agent
 	conn     *wire.Conn
@@ -57,7 +57,7 @@ func (c *client) do(r *wire.Request) error {
 	return c.answer(err)
 }
 
-// answer says that a request was done, or why not.
+// answer confirms a request, or refuses it with the reason.
 func (c *client) answer(err error) error {
 	if err == nil {
 		return c.conn.Answer(&wire.Answer{})
@@ -95,7 +95,7 @@ func (c *client) arm(names []string) error {
 	return nil
 }
 
-// disarm disarms what this connection armed, and nothing else.
+// disarm disarms the points that this connection armed, and no others.
 func (c *client) disarm(names []string) error {
 	left := append([]string{}, c.armed...)
 	for _, name := range names {
@@ -164,7 +164,7 @@ func (c *client) undo() {
 		_ = s.do(!s.on)
 	}
 	c.armed, c.switched = nil, nil
-	_ = c.agent.sessions.stopOf(c.agent.self, c) // nobody is left to be told
+	_ = c.agent.sessions.stopOf(c.agent.self, c) // no client is left to get the error
 }
 
 // list answers with every point of the program.
@@ -178,7 +178,7 @@ func (c *client) list() error {
 	return c.conn.Answer(&wire.Answer{})
 }
 
-// tell answers with sessions.
+// tell answers with a list of sessions.
 func (c *client) tell(all []wire.Session) error {
 	for i := range all {
 		if err := c.conn.Answer(&wire.Answer{Session: &all[i], More: true}); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/waymark-trace/waymark/tracepoint"
 )
 
-// allPoints returns what a client is told of the program's points. Package introspect knows more of
-// them, and its dependencies are a web server and readers of executables, which clients have themselves.
+// allPoints returns the program's points for a client. Package introspect knows more about them, but
+// depends on a web server and on readers of executables, which clients have themselves.
 func allPoints() []wire.Point {
 	var all []wire.Point
 	for _, m := range marker.All() {

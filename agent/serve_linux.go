@@ -9,11 +9,11 @@ import (
 
 const (
 	maxClients = 16
-	// helloTime is how long a new connection may say nothing.
+	// helloTime bounds the wait for the first request of a connection.
 	helloTime = 5 * time.Second
-	// acceptCost is what a connection is charged, whatever it does.
+	// acceptCost is the charge for a connection by itself.
 	acceptCost = 50 * time.Microsecond
-	// acceptPause is how long to wait when no connection can be accepted: for want of descriptors, say.
+	// acceptPause is the wait after a failure to accept, for example without free descriptors.
 	acceptPause = 100 * time.Millisecond
 )
 
@@ -52,7 +52,7 @@ func refuse(code, format string, args ...any) *wire.Error {
 	return &wire.Error{Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
-// serve answers requests until the connection ends, and then undoes what they did.
+// serve answers requests until the connection ends, and then undoes their effects.
 func (c *client) serve() {
 	defer func() {
 		c.conn.Close()

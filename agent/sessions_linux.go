@@ -31,8 +31,8 @@ type sessions struct {
 // session is one recording.
 type session struct {
 	recording *recorder.Session
-	about     wire.Session // what was asked for, and where it is
-	owner     *client      // whose end is the session's, nil when it is named
+	about     wire.Session // the request, and the ring's file
+	owner     *client      // the client whose end ends the session; nil for a named one
 }
 
 const (
@@ -172,7 +172,7 @@ func (ss *sessions) fits(size int64, named bool) error {
 	}
 	left, of, err := headroom.Bytes()
 	if err != nil || size <= left/2 {
-		return nil // what is not known is no reason not to record
+		return nil // an unknown limit does not prevent recording
 	}
 	whose := "the machine"
 	if of != "" {
@@ -182,7 +182,8 @@ func (ss *sessions) fits(size int64, named bool) error {
 		With(fmt.Sprintf("smaller rings: --flight %dK, or --buffer", max(left/2, 1<<10)>>10))
 }
 
-// room returns how many bytes rings may take that nobody has asked for in particular, less than nothing where that is not known.
+// room returns the number of bytes for rings whose size the client leaves open, -1 if it is
+// unknown.
 func (ss *sessions) room(named bool) int64 {
 	left, _, err := headroom.Bytes()
 	if err != nil || named && !ss.dir.InMemory() {
@@ -202,7 +203,7 @@ func fitting(size, room int64) int64 {
 	return size
 }
 
-// explain turns what the recorder says into a refusal.
+// explain turns an error of the recorder into a refusal.
 func explain(err error) error {
 	var where *filter.Error
 	switch {
@@ -218,8 +219,8 @@ func explain(err error) error {
 	return err
 }
 
-// enter opens the directory for rings, and makes room there. ss.mu is held. Its lock also tells others that the
-// program records, into sealed memory too.
+// enter opens the directory for rings, and makes room there. ss.mu is held. The directory's lock
+// also shows other programs that this one records, into sealed memory too.
 func (ss *sessions) enter(self rundir.Process) error {
 	if ss.dir != nil {
 		return nil
@@ -229,7 +230,7 @@ func (ss *sessions) enter(self rundir.Process) error {
 		return err
 	}
 	defer all.Close()
-	_, _ = all.Clean(rundir.MaxDead) // what cannot be removed is no reason not to record
+	_, _ = all.Clean(rundir.MaxDead) // a file that cannot be removed does not prevent recording
 	ss.dir, err = all.Own(self)
 	return err
 }
@@ -265,7 +266,7 @@ func (ss *sessions) stop(self rundir.Process, name string) error {
 	return ss.end(self, func(s *session) bool { return s.about.Name == name })
 }
 
-// stopOf ends what a client has started and not named.
+// stopOf ends the unnamed recordings of a client.
 func (ss *sessions) stopOf(self rundir.Process, c *client) error {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -328,10 +329,10 @@ func (ss *sessions) list() (all []wire.Session) {
 	return all
 }
 
-// say tells of the session as it is now.
+// say describes the session as it is now.
 func (s *session) say() wire.Session {
 	said, st := s.about, s.recording.Stats()
-	said.Patterns, said.Where = nil, "" // whoever asked knows
+	said.Patterns, said.Where = nil, "" // the client knows
 	said.Markers, said.Recorded, said.Filtered = st.Markers, st.Events, st.Filtered
 	said.Lost = st.Full + st.NoRing + st.Undescribed
 	return said

@@ -8,8 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -25,6 +27,9 @@ type starter struct {
 	path    string
 	times   []float64 // processor time of each start
 	faults  []float64
+
+	instructions float64 // before main
+	failed       error   // why they could not be counted
 }
 
 // start compares the starts of a program whose library has no markers with others.
@@ -84,18 +89,9 @@ func startResults(c config, programs []*starter) ([]result, error) {
 		}
 		return nil
 	}
+	countAll(c, programs)
 	err := errors.Join(
-		compare("instructions before main", "instructions", func(p *starter) (float64, error) {
-			least := math.Inf(1) // the runtime polls and yields more the busier the machine is: that only adds
-			for range min(instructedRun, c.roundsOr(instructedRun)) {
-				n, err := countInstructions(p.path, "main.main")
-				if err != nil {
-					return 0, err
-				}
-				least = min(least, float64(n))
-			}
-			return least, nil
-		}),
+		compare("instructions before main", "instructions", func(p *starter) (float64, error) { return p.instructions, p.failed }),
 		compare("processor time", "ns", func(p *starter) (float64, error) { return median(p.times), nil }),
 		compare("processor time, lower quartile", "ns", func(p *starter) (float64, error) {
 			low, _ := quartiles(p.times)
@@ -118,6 +114,33 @@ func startResults(c config, programs []*starter) ([]result, error) {
 			return float64(info.Size()), nil
 		}))
 	return results, err
+}
+
+// countAll counts the instructions of programs before main, on each CPU those of one program at a time.
+func countAll(c config, programs []*starter) {
+	var done sync.WaitGroup
+	lanes := runtime.NumCPU()
+	for lane := range lanes {
+		done.Go(func() {
+			for i := lane; i < len(programs); i += lanes {
+				programs[i].count(c, lane)
+			}
+		})
+	}
+	done.Wait()
+}
+
+// count counts the program's instructions on a CPU.
+func (p *starter) count(c config, cpu int) {
+	p.instructions = math.Inf(1) // the runtime polls and yields more the busier the machine is: that only adds
+	for range min(instructedRun, c.roundsOr(instructedRun)) {
+		n, err := countInstructions(p.path, "main.main", cpu)
+		if err != nil {
+			p.failed = err
+			return
+		}
+		p.instructions = min(p.instructions, float64(n))
+	}
 }
 
 // plain declares what has a marker's members and is none: whatever the variables of a program

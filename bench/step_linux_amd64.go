@@ -15,9 +15,9 @@ import (
 const maxSteps = 100_000_000
 
 // countInstructions returns how many instructions the first thread of a program executes
-// until it reaches a function. Each repetition of a repeated one counts, and a call of the
+// until it reaches a function. The program runs on one CPU: the one with this index among those of this process. Each repetition of a repeated one counts, and a call of the
 // kernel is one. Initialization happens on that thread.
-func countInstructions(path, function string) (int, error) {
+func countInstructions(path, function string, cpu int) (int, error) {
 	entry, err := address(path, function)
 	if err != nil {
 		return 0, err
@@ -34,7 +34,7 @@ func countInstructions(path, function string) (int, error) {
 	// Only the thread that started the program may trace it, and on one CPU they need not wait
 	// for each other to wake.
 	go func() {
-		if err := pin.Thread(cpus[0]); err != nil {
+		if err := pin.Thread(cpus[cpu%len(cpus)]); err != nil {
 			counted <- count{0, err}
 			return
 		}

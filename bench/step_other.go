@@ -7,6 +7,6 @@ import (
 	"fmt"
 )
 
-func countInstructions(path, function string) (int, error) {
+func countInstructions(path, function string, cpu int) (int, error) {
 	return 0, fmt.Errorf("counting instructions: %w", errors.ErrUnsupported)
 }

@@ -37,6 +37,7 @@ type StreamWriter struct {
 	begin    []Value // header and context: what they are is in that order
 	context  []Value
 	news     bool // the context changed since it was written
+	full     func()
 
 	headerBits    int    // what a packet has besides events
 	events, bytes uint64 // in the file
@@ -108,6 +109,9 @@ func (s *StreamWriter) Write(class *EventClass, time uint64, context, payload []
 	}
 	if len(s.packet.b) > s.w.o.PacketSize && s.pending > 0 {
 		s.packet.cut(before)
+		if s.full != nil {
+			s.full()
+		}
 		if err := s.Flush(); err != nil {
 			return err
 		}
@@ -164,6 +168,10 @@ func (s *StreamWriter) SetContext(values []Value) error {
 	}
 	return nil
 }
+
+// OnFull sets a function that Write calls before it writes a full packet, so that the function can set the counts
+// of lost events and the context as they are then.
+func (s *StreamWriter) OnFull(f func()) { s.full = f }
 
 // Written returns how many events and bytes are in the file.
 func (s *StreamWriter) Written() (events, bytes uint64) { return s.events, s.bytes }

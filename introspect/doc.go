@@ -3,31 +3,31 @@
 //
 //	http.Handle("/debug/points", introspect.Handler())
 //
-// # Where what comes from
+// # Sources
 //
 // Names, counts and probes come from packages marker, tracepoint and statickey, at the moment of
-// the call. The rest the program does not know of itself and has to be read out of its executable:
+// the call. The rest is read from the program's executable:
 //
-//   - The variable that declares a point, out of the symbol table. A stripped executable
+//   - The variable that declares a point, from the symbol table. A stripped executable
 //     (-ldflags=-s) has none, and Package and Variable are empty.
-//   - The sites, and the types of a marker's fields before its own code ran, out of what "waymark
-//     link" wrote there. strip leaves it. Without it Sites is empty.
+//   - The sites, and the types of a marker's fields before its own code ran, from a section that
+//     "waymark link" writes and strip leaves. Without it Sites is empty.
 //
 // Executables are read where they are ELF files: on Linux, Android, the BSDs, illumos and Solaris.
 // On macOS, Windows and other platforms Package, Variable and Sites are empty, and the error of
 // [All] wraps errors.ErrUnsupported. Everything else is complete there.
 //
-// File and line of a declaration cannot be told: a point is data, for which the compiler writes no
-// line anywhere, neither into the line table nor into DWARF, where package-level variables have a
-// name, an address and a type. "go doc -u PACKAGE.VARIABLE" shows it.
+// File and line of a declaration are unknown: a point is data, for which the compiler writes no
+// line, neither into the line table nor into DWARF. "go doc -u PACKAGE.VARIABLE" shows the
+// declaration.
 //
 // # Cost
 //
-// The package does nothing before its first call. The executable is read at that call and again
-// when a point appears that was not there before: some 5 ms and 5 MB of transient memory for one of
-// 16 MB, in proportion to its symbols. Only what is about the program's own points is kept.
-// Other calls take a fraction of a millisecond, for reading the program's data as marker.All
-// does. All functions may be called on any goroutine; none changes what is armed.
+// The package does nothing before its first call. The executable is read at that call, and again
+// when a new point appears: some 5 ms and 5 MB of transient memory for an executable of 16 MB, in
+// proportion to its symbols. Only data about the program's own points is kept. Other calls take a
+// fraction of a millisecond, for reading the program's data as marker.All does. All functions may
+// be called on any goroutine; none arms or disarms anything.
 //
 // This package imports net/http, which a program that uses markers alone does not pay for.
 package introspect

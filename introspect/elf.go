@@ -39,8 +39,8 @@ func openELF(r io.ReaderAt) (*object, error) {
 	return o, nil
 }
 
-// atEntry is the key of the auxiliary vector, what the kernel tells a new program, under which
-// the address lies where it begins to run; see getauxval(3).
+// atEntry is the key of the program's entry address in the auxiliary vector, which the kernel passes
+// to a new program; see getauxval(3).
 const atEntry = 9
 
 // movedFromEntry is moved for a file without symbols.

@@ -10,13 +10,13 @@ import (
 	"github.com/waymark-trace/waymark/internal/schema"
 )
 
-// executable is what was read of the file that the process was started from.
+// executable has the declarations that were read from the file of the process.
 type executable struct {
 	mu    sync.Mutex
-	known map[uintptr]declaration // by address in this process; empty ones for what the file does not tell
+	known map[uintptr]declaration // by address in this process; empty for points that the file does not describe
 }
 
-// declaration is what the file says about one point.
+// declaration is the description of one point in the file.
 type declaration struct {
 	symbol string         // of the variable, with the distance from its start
 	schema *schema.Marker // of a marker of a linked file
@@ -24,7 +24,7 @@ type declaration struct {
 
 var self executable
 
-// describe completes the points by what the executable says about them.
+// describe completes the points from the executable.
 func (x *executable) describe(points []Point) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -65,15 +65,15 @@ func (d declaration) complete(p *Point) {
 	}
 }
 
-// splitSymbol splits "example.org/a/http.start" behind the package. The linker escapes the
-// dots in the last element of an import path, so the first one there ends it.
+// splitSymbol splits "example.org/a/http.start" after the package. The linker escapes the
+// dots in the last element of an import path, so the first dot there ends it.
 func splitSymbol(symbol string) (pkg, variable string) {
 	dir := strings.LastIndexByte(symbol, '/') + 1
 	last, variable, _ := strings.Cut(symbol[dir:], ".")
 	return strings.ReplaceAll(symbol[:dir]+last, "%2e", "."), variable
 }
 
-// read reads what the executable says about the points.
+// read reads the declarations of the points from the executable.
 func read(points []Point) (map[uintptr]declaration, error) {
 	path, err := executablePath()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 //	{"points": [Point, …], "error": "…"}
 //
 // error is there when the executable could not be read; see [All]. The handler changes
-// nothing, but it shows names and places of the program's code to everybody who may ask.
+// nothing, but it shows names and lines of the program's code to every client.
 func Handler() http.Handler { return http.HandlerFunc(serve) }
 
 func serve(w http.ResponseWriter, r *http.Request) {

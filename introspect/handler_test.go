@@ -69,7 +69,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// A name that nobody should have given cannot break the table.
+// A hostile name cannot break the table.
 func TestWritePlain(t *testing.T) {
 	var b strings.Builder
 	if err := write(&b, []Point{{Kind: Marker, Name: "a\tb\nc", Problem: "is\nwrong"}}, nil); err != nil {
@@ -82,7 +82,7 @@ func TestWritePlain(t *testing.T) {
 
 var wrongName = marker.New0("introspect:not-a-name", "") //waymark:ignore a wrong name is what is tested
 
-// What is wrong is told before anybody uses it.
+// A wrong declaration is reported before the first use of the point.
 func TestProblem(t *testing.T) {
 	points, err := All()
 	if err != nil {

@@ -17,15 +17,15 @@ const (
 	Key        = "key"
 )
 
-// Point is one marker, tracepoint or key at one moment. Its JSON form is what [Handler] sends.
+// Point is one marker, tracepoint or key at one moment. [Handler] sends its JSON form.
 type Point struct {
 	Kind string `json:"kind"` // Marker, Tracepoint or Key
 	Name string `json:"name"` // as declared, provider:name
 
 	// Package is the import path of the package that declares the point, "main" for the
 	// program's main package, and Variable the variable in it. A point that is part of a larger
-	// variable has its distance from the start in bytes behind it: "points+72". Both are empty
-	// when the executable does not tell.
+	// variable has its offset in bytes after the name: "points+72". Both are empty if the
+	// executable has no symbol for it.
 	Package  string `json:"package,omitempty"`
 	Variable string `json:"variable,omitempty"`
 
@@ -42,7 +42,7 @@ type Point struct {
 	Nested uint64 `json:"nested"` // of these, made by a probe of the point itself, which then calls no probe
 	Panics uint64 `json:"panics"` // probes that panicked and were disconnected
 
-	Problem string  `json:"problem,omitempty"` // what is wrong with the declaration
+	Problem string  `json:"problem,omitempty"` // error in the declaration
 	Address uintptr `json:"address"`           // of the variable in this process; 0 when pending
 }
 
@@ -59,7 +59,7 @@ type Site struct {
 }
 
 // All returns every marker, tracepoint and key of the program, and the names that probes wait
-// for, sorted by kind and name. The list and what it points to belong to the caller.
+// for, sorted by kind and name. The list and its points belong to the caller.
 //
 // The types of a marker's fields are known in a linked executable, otherwise once the marker
 // was registered with or passed while enabled; those of a tracepoint once a probe was registered,

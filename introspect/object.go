@@ -70,7 +70,7 @@ func (o *object) moved() (uint64, error) {
 	return by, nil
 }
 
-// find returns what the file says about each of the points.
+// find returns the file's declaration of each of the points.
 func (o *object) find(points []Point) (map[uintptr]declaration, error) {
 	known := make(map[uintptr]declaration, len(points))
 	for _, p := range points {
@@ -109,13 +109,13 @@ func (o *object) variables(known map[uintptr]declaration, by uint64) {
 	}
 }
 
-// isVariable reports whether a symbol can be of a variable that somebody wrote: the linker
-// has its own where sections begin, ".data" or runtime.data.
+// isVariable reports whether a symbol can be a variable of the source: the linker adds its own at
+// the beginning of sections, such as ".data" and runtime.data.
 func isVariable(name string) bool {
 	return !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "runtime.") && strings.Contains(name, ".")
 }
 
-// schemas finds what link wrote about the addresses.
+// schemas finds the descriptions of the addresses that link wrote.
 func (o *object) schemas(known map[uintptr]declaration, by uint64) error {
 	if o.schema == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/test/gobuild"
 )
 
-// nm returns what go tool nm says of a file's package-level variables and functions.
+// nm returns a file's package-level variables and functions from go tool nm.
 func nm(t *testing.T, path string) map[string]uint64 {
 	t.Helper()
 	out, err := exec.Command("go", "tool", "nm", path).CombinedOutput()
@@ -95,7 +95,7 @@ func TestSplitSymbol(t *testing.T) {
 	}
 }
 
-// What cannot be read, or is another program, is an error that says so.
+// An unreadable file, or another program's, is an error with the reason.
 func TestWrongExecutable(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("has ELF files")

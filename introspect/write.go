@@ -10,8 +10,8 @@ import (
 )
 
 // Write writes the list for people to read: a table of the points, then their probes, sites
-// and problems. Its form may change; programs read what [Handler] sends as JSON. The error is
-// the writer's; that the executable could not be read is a line of what is written.
+// and problems. Its layout may change; programs read the JSON of [Handler]. The error is the
+// writer's; if the executable could not be read, a line of the output reports that.
 func Write(w io.Writer) error {
 	points, err := All()
 	return write(w, points, err)

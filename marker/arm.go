@@ -10,16 +10,18 @@ import (
 var (
 	// ErrNotArmed is returned by Disarm for a marker that is not armed.
 	ErrNotArmed = errors.New("marker is not armed")
-	// ErrNotPatched is what errors of arming wrap in a program that was linked with --optimize
-	// and may not write its own code. Nothing is armed then.
+	// ErrNotPatched is wrapped by errors of Arm in a program that was linked with --optimize and
+	// may not write its own code. Nothing is armed then.
 	ErrNotPatched = patch.ErrNotPatched
 )
 
-// Arm makes the marker call its probes. Calls nest: three calls need three of Disarm.
+// Arm makes the marker call its probes, those among them that waited for its name. Calls nest: three
+// calls need three of Disarm.
 func (m *Marker) Arm() error {
 	if m.magic != [2]uint64{magic0, magic1} {
 		return point.Wrap("arming", point.NotMade("marker", nil))
 	}
+	known.add(m) // one that is made in a function is in no data that is searched
 	s := m.stateOf()
 	s.arming.Lock()
 	defer s.arming.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/inproc/point"
 )
 
-// byName is what a probe was registered with.
+// byName has the arguments of the Register call.
 type byName struct {
 	name   string
 	format string     // "" accepts any
@@ -20,13 +20,14 @@ type byName struct {
 // has one, and to those that appear later: a probe may be registered before the package
 // of its marker is initialized. Until a marker is found the probe is [Probe.Pending], for ever if
 // the name is wrong, and the program's data is searched for it: after a millisecond, then at
-// growing intervals and at last every second, a fraction of a millisecond each time.
+// growing intervals and at last every second, a fraction of a millisecond each time. A marker that is made in a
+// function is not in that data: it is found when its Register or Arm is called first.
 //
-// The format must be the marker's, exactly; an empty one accepts any, and fn looks at
-// [Event.Format]. data is fn's own: [Event.Data] returns it.
+// The format must be the marker's, exactly; an empty one accepts any, and fn reads [Event.Format].
+// data is fn's own: [Event.Data] returns it.
 //
-// Registering does not arm: see [Arm] and [Marker.Arm]. The package documentation says what a
-// probe may do.
+// Registering does not arm: see [Arm] and [Marker.Arm]. The package documentation has the rules for
+// probes.
 func Register(name, format string, fn func(*Event), data any) (*Probe, error) {
 	doing := "registering a probe of marker " + strconv.Quote(name)
 	if fn == nil {
@@ -58,7 +59,7 @@ func Register(name, format string, fn func(*Event), data any) (*Probe, error) {
 	return p, nil
 }
 
-// ErrFormat is the error of a probe whose format is not its marker's.
+// ErrFormat reports a probe whose format differs from its marker's.
 var ErrFormat = errors.New("the formats differ")
 
 // fits reports whether a marker can call the probe.

@@ -160,7 +160,7 @@ func TestPending(t *testing.T) {
 
 var appears marker.Marker1[int] //waymark:ignore a marker that appears late is what is tested
 
-// appear is what the initialization of a package does that the compiler did not initialize
+// appear writes a marker as the initialization of a package does if the compiler did not lay it out
 // statically.
 //
 //go:norace

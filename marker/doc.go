@@ -9,13 +9,14 @@
 // # Declaring
 //
 // A marker is a package-level variable, initialized by the New function of its arity, of zero to
-// eight arguments. It must not be copied; go vet says so. A struct that wants one holds a pointer
-// to it.
+// eight arguments. It must not be copied; go vet reports copies. A struct that needs one holds a
+// pointer to it.
 //
 // Its name is provider:name, each of letters, digits and underscores and at most 59 bytes. Without
 // a provider, tools show the last element of the package's import path as one; within the program,
-// [Register] and [Arm] take names as they are declared. Two markers may have one name: what is done
-// by name is done to both, [All] lists both, and tools show them as two sites of one marker.
+// [Register] and [Arm] take names as they are declared. Two markers may have the same name:
+// functions that take a name apply to both, [All] lists both, and tools show them as two sites of
+// one marker.
 //
 // Its format is words and printf verbs, as in the Linux kernel's markers, C's (%ld) or Go's (%v).
 // The word before a verb names the field, "path %s" and "path=%s" alike, so that tools show
@@ -40,24 +41,25 @@
 //
 // The compiler checks the arguments against the types; waymark vet, waymark link and the program
 // itself at first use check the format against them. A wrong declaration never panics: link refuses
-// the program, Register returns an error, [OnProblem] is told, and probes are not called.
+// the program, Register returns an error, [OnProblem] is called, and probes are not.
 //
 // # Cost
 //
 // While it is not armed, Mark is a load, a test and a branch that is not taken: no call, no
 // lock, no allocation, half a nanosecond or less. It is inlined at every arity, except into
-// functions of some thousand lines, where the compiler inlines next to nothing; there it is a call,
-// and link says so.
+// functions of some thousand lines, where the compiler inlines next to nothing, and into the copies
+// of closures that it makes when it inlines the function around them, as middleware often is. There
+// it is a call, and link warns about it; //go:noinline before the function around avoids the latter.
 //
-// While it is armed, a Mark costs about ten nanoseconds, with a probe by type two more for its
-// call, with one by name about eighteen in all; none allocates. One that a kernel tracer looks at
-// costs 0.3 to 0.5 µs. scripts/bench prints what it is on another machine.
+// While it is armed, a Mark costs about ten nanoseconds. A probe by type adds two for its call, and
+// a probe by name about eight. None of them allocates. A hit under a kernel tracer costs 0.3 to
+// 0.5 µs. scripts/bench measures these on another machine.
 //
 // # Arguments
 //
-// Go evaluates arguments before Mark finds out that nobody looks. A variable costs what the
-// compiler spends to have it at hand; a call, a concatenation or a conversion to string costs what
-// it always does. Guard these, with the marker's own Enabled:
+// Go evaluates arguments before Mark tests whether the marker is armed. A variable costs next to
+// nothing; a call, a concatenation or a conversion to string costs as much as anywhere else. Guard
+// these with the marker's own Enabled:
 //
 //	if m.Enabled() {
 //		m.Mark(expensive())
@@ -66,7 +68,7 @@
 // Two costs cannot be guarded away. A function with a marker in it is itself no longer inlined into
 // its callers, so mark functions that do some work. And an argument that is a pointer to a local
 // variable, or a slice of one, makes that variable escape to the heap, armed or not, because the
-// compiler cannot see what a probe does with it; copy the value under the guard instead:
+// compiler cannot see whether a probe keeps it; copy the value under the guard instead:
 //
 //	if m.Enabled() {
 //		m.Mark(bytes.Clone(buf[:n]))
@@ -91,48 +93,50 @@
 // it. [Register] connects a function to a name, without knowing the types, and hands it an [Event];
 // its format must be the marker's, exactly, or empty for any. A probe by name may come before its
 // marker: it is [Probe.Pending] and will be connected to every marker of the name that is found
-// later, unless the formats differ, which [OnProblem] is told. Package-level markers are found at
-// once, or when their package is initialized; others when their own code runs.
+// later, unless the formats differ, which is reported to [OnProblem]. Package-level markers are
+// found at once, or when their package is initialized. A marker that is created in a function is
+// found when its own Register or Arm is called first, because it has no known address and its Mark
+// only tests while it is off.
 //
 // Registering does not arm. A marker calls its probes while it is armed, by its Arm method or by
-// name with [Arm]. Both nest: what was armed twice must be disarmed twice, in the way in which it
-// was armed. A kernel tracer arms for itself alone, and neither sees nor changes how often the
-// program did.
+// name with [Arm]. Both nest: a marker that was armed twice must be disarmed twice, by the same
+// means. A kernel tracer arms for itself alone, and neither sees nor changes the program's own
+// count.
 //
 // A probe may be registered more than once and is then called as often.
 //
-// # What a probe may do
+// # Rules for probes
 //
 // Probes are called by the goroutine that marks, without locks, in the order in which they were
 // registered, after kernel tracers, on any number of goroutines at once. A probe may
 //
 //   - block, and the program waits for it;
 //   - register, arm, disarm and unregister, itself included: see [Probe.Unregister];
-//   - mark other markers, whose probes are called in turn, to a depth of eight. A pass of a marker
+//   - mark other markers, whose probes are called in turn, to a depth of eight. A hit of a marker
 //     whose probe this goroutine is already in calls no probe and is counted in [Info.Nested], as
 //     is one that is too deep; kernel tracers see it;
-//   - panic: it is disconnected, from every marker of its name, [OnProblem] is told, and the other probes and
-//     the program go on;
+//   - panic: it is disconnected from every marker of its name, [OnProblem] is called, and the other
+//     probes and the program go on;
 //   - call runtime.Goexit, which ends the goroutine as anywhere; later probes are not called.
 //
-// Arguments are those of Mark, by value. Strings may be kept. A []byte and what a pointer leads to
-// belong to whoever marks: they may be read during the call and must be copied to be kept. An Event
-// is used again and must not be kept at all.
+// Arguments are those of Mark, by value. Strings may be kept. A []byte and the memory behind a
+// pointer belong to the caller of Mark: they may be read during the call and must be copied to be
+// kept. An Event is reused and must not be kept at all.
 //
-// # What is ordered
+// # Order
 //
 // In the terms of the Go memory model:
 //
-//   - What comes before Register comes before every call of the probe. A probe needs no lock to
-//     read what was set up for it.
+//   - Code before Register happens before every call of the probe. A probe needs no lock to read
+//     data that was set up for it.
 //   - A Mark that happens after both Register and Arm returned calls the probe, one that happens
 //     after the last Disarm or Unregister returned does not. Between goroutines that do not
 //     synchronize, a Mark that runs at the same time may do either.
 //   - After [Probe.Unregister] returned, the probe is not running and will not run again, and all
-//     that it did comes before. What it used may be freed, and what it wrote may be read. Disarm
-//     does not wait: calls in progress go on.
+//     its effects happen before that return. Memory that it used may be freed, and memory that it
+//     wrote may be read. Disarm does not wait: calls in progress go on.
 //   - Calls on one goroutine are in the order of its marks. Nothing orders those of different
-//     goroutines: a probe locks what its calls share.
+//     goroutines: a probe locks the data that its calls share.
 //   - A Mark, armed or not, is no synchronization for the program that marks: it must not be relied
 //     on for any.
 //
@@ -145,10 +149,10 @@
 // executable an address and an SDT note; at most 1024 markers. Half of its armed word is then a
 // reference counter that the kernel raises while a tracer is attached. Nothing else about the
 // program changes. A marker that the compiler does not lay out statically (built with -gcflags=-l,
-// -gcflags='-N -l', or -cover over this package) works in the program itself, and link says that it
-// finds none.
+// -gcflags='-N -l', or -cover over this package) works in the program itself, and link reports that
+// it found none.
 //
-// The package builds and works in-process on every platform that Go has. Package introspect lists
-// the markers of a running program, docs/from-the-kernel.md says what became of trace_mark and the
-// rest of the originals.
+// The package builds and works in-process on every platform that Go supports. Package introspect
+// lists the markers of a running program; docs/from-the-kernel.md compares them with trace_mark and
+// the rest of the originals.
 package marker

@@ -38,7 +38,7 @@ func (e *Event) Name() string { return e.declared.marker.name }
 // Format returns the marker's format.
 func (e *Event) Format() string { return e.declared.marker.format }
 
-// Data returns what was given to [Register].
+// Data returns the data that was passed to [Register].
 func (e *Event) Data() any {
 	if e.probe == nil {
 		return nil
@@ -51,7 +51,7 @@ func (e *Event) Data() any {
 // nanoseconds, and may be called during the event only.
 func (e *Event) Goroutine() uint64 { return point.Goroutine() }
 
-// Fields describes the arguments. The caller must not change what it returns.
+// Fields describes the arguments. The caller must not change the slice.
 func (e *Event) Fields() []Field { return e.declared.fields }
 
 // Len returns the number of arguments.

@@ -8,7 +8,7 @@ import (
 
 var orderPlaced = marker.New1[int]("shop:order_placed", "id %d")
 
-// The text of an event is made when a probe asks for it, as the marker's format says.
+// The text of an event is formatted on request, by the marker's format.
 func ExampleEvent() {
 	probe := try(marker.Register("shop:order_placed", "id %d", func(e *marker.Event) {
 		fmt.Printf("%s %s\n", e.Name(), e)
@@ -20,7 +20,7 @@ func ExampleEvent() {
 	// Output: shop:order_placed id 7
 }
 
-// Arming nests: the marker is on until everybody who armed it has disarmed it.
+// Arming nests: the marker is on until it has been disarmed as often as it was armed.
 func ExampleArm() {
 	_ = marker.Arm("shop:order_placed")
 	_ = marker.Arm("shop:order_placed")
@@ -37,11 +37,11 @@ func ExampleArm() {
 	// arming marker "shop:order_paid": no marker of this name was found and no probe waits for it
 }
 
-// A probe may wait for a marker that is not there yet: of a plugin, say.
+// A probe may wait for a marker that does not exist yet, such as one of a package that is initialized later.
 func ExampleProbe_Pending() {
-	probe := try(marker.Register("plugin:loaded", "path %s", func(*marker.Event) {}, nil))
-	fmt.Println(probe.Pending(), marker.Arm("plugin:loaded"))
-	_ = marker.Disarm("plugin:loaded")
+	probe := try(marker.Register("later:loaded", "path %s", func(*marker.Event) {}, nil))
+	fmt.Println(probe.Pending(), marker.Arm("later:loaded"))
+	_ = marker.Disarm("later:loaded")
 	probe.Unregister()
 	// Output: true <nil>
 }
@@ -65,7 +65,7 @@ func ExampleOnProblem() {
 	// order 8
 }
 
-// What is known about every marker of the program.
+// All lists every marker of the program.
 func ExampleAll() {
 	for _, m := range marker.All() {
 		if m.Name == "shop:order_placed" {

@@ -37,7 +37,7 @@ func Example() {
 	// Output: request for /x attempt 2
 }
 
-// What is too dear to compute for nobody.
+// An argument that is computed only while the marker is armed.
 func ExampleMarker_Enabled() {
 	expensive := func() string { return "computed only while somebody looks" }
 	if requestStart.Enabled() {
@@ -47,7 +47,7 @@ func ExampleMarker_Enabled() {
 	// Output: false
 }
 
-// A probe by name, whose format is the marker's. The last argument is its own.
+// A probe by name, with the marker's format. The last argument is its own.
 func ExampleRegister() {
 	probe, err := marker.Register("http:request_start", "path %s attempt %d", func(e *marker.Event) {
 		fmt.Println(e.Data(), e.Arg(0).Text(), e.Arg(1).Int())
@@ -67,7 +67,7 @@ func ExampleRegister() {
 	// Output: seen: /x 2
 }
 
-// One probe for markers of any format: it looks at the fields.
+// One probe for markers of any format: it reads the fields.
 func ExampleRegister_anyFormat() {
 	probe := try(marker.Register("http:request_start", "", func(e *marker.Event) {
 		fmt.Print(e.Name())

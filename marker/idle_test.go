@@ -10,7 +10,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/test/gobuild"
 )
 
-// A program that has markers and is never traced holds what it would hold without them.
+// A program that has markers and is never traced holds the same resources as one without.
 func TestNeverTraced(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("built for Linux")

@@ -9,14 +9,14 @@ import (
 	"github.com/waymark-trace/waymark/internal/inproc/point"
 )
 
-// Info is what there is to know about a marker of this program at one moment.
+// Info describes a marker of this program at one moment.
 type Info struct {
 	Name   string // as declared, provider:name
 	Format string
 	// Fields have their types once the marker's own code ran: its first pass while enabled,
-	// or its Register. Before that the format alone tells about them.
+	// or its Register. Before that only their verbs are known.
 	Fields []Field
-	// Err is what is wrong with the declaration, nil when nothing is known to be.
+	// Err reports a wrong declaration; nil if no error is known.
 	Err error
 
 	Armed  int      // how often this process armed it
@@ -25,12 +25,12 @@ type Info struct {
 	// Pending is set on a name for which probes wait and no marker was found.
 	Pending bool
 
-	Hits   uint64 // passes while armed, exact once no goroutine is passing; what records counts its own
+	Hits   uint64 // passes while armed, exact once no goroutine is passing; recorders count their own
 	Nested uint64 // of these, made by a probe of the marker itself, which then calls no probe
 	Panics uint64 // probes that panicked and were disconnected
 
-	// Address is where the marker lies, from which package introspect tells its variable; 0
-	// when it is pending.
+	// Address is the marker's address, from which package introspect finds its variable; 0
+	// while the marker is pending.
 	Address uintptr
 }
 
@@ -60,7 +60,7 @@ func All() []Info {
 	return all
 }
 
-// Info returns what there is to know about the marker.
+// Info describes the marker as it is now.
 func (m *Marker) Info() Info {
 	armed := atomic.LoadUint32(&m.armed)
 	i := Info{Name: m.name, Format: m.format, Kernel: int(armed & point.KernelHalf), Address: m.address()}

@@ -152,7 +152,7 @@ type nilled struct{ cause error }
 
 func (n *nilled) Error() string { return n.cause.Error() }
 
-// What the probe panicked with must not take the program along when it is looked at.
+// A value passed to panic must not crash the program when it is formatted.
 func TestPanicWithTypedNil(t *testing.T) {
 	var reported []error
 	marker.OnProblem(func(err error) { reported = append(reported, err) })

@@ -11,8 +11,8 @@ import (
 
 //go:generate go run ../internal/cmd/genarity -o zarity_unsafe.go marker
 
-// Basic is what a marker's argument can be: what every tracer understands. Named types of
-// these are welcome. The struct is that of every [Text].
+// Basic lists the types that a marker's argument can have, which every tracer understands, and
+// named types of these. The struct is that of every [Text].
 type Basic interface {
 	basic | ~unsafe.Pointer | ~struct {
 		text unsafe.Pointer
@@ -28,18 +28,19 @@ type basic interface {
 		~string | ~[]byte
 }
 
-// Marker is what markers of every arity have in common. It is part of a [Marker0] … [Marker8]
-// and never used alone.
+// Marker is the part that markers of every arity have in common. It is embedded in [Marker0] …
+// [Marker8] and never used alone.
 //
-// Its members are laid out as package markerabi says, for waymark link to read from the
+// Its members are laid out as package markerabi defines, for waymark link to read from the
 // file; the New functions return it by value so that the compiler can lay it out there.
 type Marker struct {
 	_ noCopy
 
 	// armed is the word that every site tests. Its low half is the kernel's reference
 	// counter, which the kernel raises and lowers in memory at any time, two bytes at once;
-	// its high half says whether probes of this process are armed, and is written under
-	// state.mu. A plain uint32, not an atomic.Uint32, keeps Mark within the inliner's budget, and so does its place: the first member's address is the marker's.
+	// its high half is set while probes of this process are armed, and is written under
+	// state.mu. A plain uint32, not an atomic.Uint32, keeps Mark within the inliner's budget, and so
+	// does its position: the first member's address is the marker's.
 	armed uint32
 
 	version uint16
@@ -70,15 +71,15 @@ const (
 	kernelHalf = point.KernelHalf
 )
 
-// Enabled reports whether the marker is armed, by this process or by a kernel tracer: whether
-// Mark does more than to look. Guard with it what is too dear to compute for nobody:
+// Enabled reports whether the marker is armed, by this process or by a kernel tracer. Use it to skip
+// computing expensive arguments:
 //
 //	if m.Enabled() {
 //		m.Mark(expensive())
 //	}
 func (m *Marker) Enabled() bool { return atomic.LoadUint32(&m.armed) != 0 }
 
-// Name returns the marker's name as declared, provider:name: what [Register] and [Arm] take.
+// Name returns the marker's name as declared, provider:name, which [Register] and [Arm] take.
 func (m *Marker) Name() string { return m.name }
 
 // Format returns the marker's format string.

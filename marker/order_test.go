@@ -9,7 +9,7 @@ import (
 
 var ordered = marker.New1[int]("test:ordered", "n %d")
 
-// What comes before Register comes before every call of the probe, and the calls come before
+// Code before Register happens before every call of the probe, and the calls happen before
 // the return of Unregister: both sides use variables without a lock, and the race detector
 // judges. The goroutines share nothing else.
 func TestOrder(t *testing.T) {
@@ -28,7 +28,7 @@ func TestOrder(t *testing.T) {
 			default:
 				ordered.Mark(i)
 				if i%256 == 255 {
-					runtime.Gosched() // WebAssembly interrupts nobody
+					runtime.Gosched() // WebAssembly interrupts no goroutine
 				}
 			}
 		}

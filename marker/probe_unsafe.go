@@ -13,7 +13,7 @@ type Probe struct {
 	mu        sync.Mutex
 	connected []*point.Probe
 
-	byName *byName // what Register was given, nil for a probe registered by type
+	byName *byName // the arguments of Register, nil for a probe registered by type
 }
 
 // Unregister disconnects the probe. After it returns the probe is not running and will not

@@ -37,7 +37,7 @@ func (m *Marker) fieldNames() (names []string, err error) {
 	return names, err
 }
 
-// arguments returns what is known of the marker's arguments.
+// arguments describes the marker's arguments as far as they are known.
 func (s *state) arguments() (*point.Declaration, error) {
 	d := s.declared.Load()
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/waymark-trace/waymark/internal/inproc/problem"
 )
 
-// known is every marker of the program that was found, and what was asked for by name. It is
-// empty, and costs nothing, until somebody asks by name or uses a marker.
+// known has every marker of the program that was found, and the requests by name. It is empty, and
+// costs nothing, until the first request by name or the first use of a marker.
 var known registry
 
 type registry struct {
@@ -51,7 +51,7 @@ func (r *registry) add(m *Marker) {
 	r.tell(problems, added)
 }
 
-// tell says what came of adding markers; r is not locked.
+// tell reports the problems of markers that were added; r is not locked.
 func (r *registry) tell(problems []error, added []*Marker) {
 	for _, err := range problems {
 		problem.Report(err)
@@ -109,7 +109,7 @@ const (
 	lastRetry  = time.Second
 )
 
-// retryLater looks again after a while, as long as a probe is pending; r is locked.
+// retryLater searches again after a while, as long as a probe is pending; r is locked.
 func (r *registry) retryLater() {
 	if r.retry != nil {
 		return

@@ -29,3 +29,46 @@ func TestDisarmOfFailedArm(t *testing.T) {
 		t.Errorf("disarming the name: %v, enabled %t", err, unarmed.Enabled())
 	}
 }
+
+// A marker that is made in a function meets the probes that wait for its name when it is armed or has a probe of
+// its own.
+func TestMadeInFunction(t *testing.T) {
+	for how, use := range map[string]func(m *Marker1[int]) error{
+		"armed": func(m *Marker1[int]) error { return m.Arm() },
+		"registered": func(m *Marker1[int]) error {
+			_, err := m.Register(func(int) {})
+			return err
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			name := "registry:made_" + how
+			hits := 0
+			probe, err := Register(name, "n %d", func(*Event) { hits++ }, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer probe.Unregister()
+			m := New1[int](name, "n %d") //waymark:ignore what is tested
+			m.Mark(1)
+			if !probe.Pending() {
+				t.Error("a marker that does no more than test was found")
+			}
+			if err := use(&m); err != nil {
+				t.Fatal(err)
+			}
+			if probe.Pending() {
+				t.Error("the probe is still pending")
+			}
+			if err := Arm(name); err != nil {
+				t.Error(err)
+			}
+			m.Mark(2)
+			if err := Disarm(name); err != nil {
+				t.Error(err)
+			}
+			if hits != 1 {
+				t.Errorf("%d hits, want 1", hits)
+			}
+		})
+	}
+}

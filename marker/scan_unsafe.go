@@ -14,15 +14,15 @@ func scan() (found []*Marker) {
 		switch m := (*Marker)(p); {
 		case !initialized:
 			written = append(written, m)
-		case m.version == version && m.arity <= markerabi.MaxArity: // not somebody's table of magics
+		case m.version == version && m.arity <= markerabi.MaxArity: // not a table of magics
 			found = append(found, m)
 		}
 	})
 	return append(found, settled(written)...)
 }
 
-// settled returns the markers of those that the program writes, rather than the compiler, which
-// are not being written now: whose headers are whole and the same a moment later.
+// settled filters markers that the program, not the compiler, initializes. It returns those that are
+// not being written now: their headers are complete and the same a moment later.
 //
 //go:norace
 func settled(written []*Marker) (whole []*Marker) {

@@ -12,12 +12,12 @@ import (
 	"github.com/waymark-trace/waymark/internal/inproc/problem"
 )
 
-// state is what a marker needs once it is used.
+// state holds the data that a marker needs once it is used.
 type state struct {
 	point.State
 
-	// declared is nil until the argument types are known, which only code of the marker's own
-	// type can tell: its slow path and its Register.
+	// declared is nil until the argument types are known. Only code of the marker's own type knows
+	// them: its slow path and its Register.
 	declared atomic.Pointer[declaration]
 	// texts are the texts of declared, or nil. They are stored before it.
 	texts atomic.Pointer[texts]
@@ -25,10 +25,10 @@ type state struct {
 	arming sync.Mutex
 	arms   int // by Marker.Arm
 
-	named int // by name: what the name counts less what failed here; under known's lock
+	named int // by name: the name's count less the failures here; under known's lock
 }
 
-// declaration is what a marker's name, format and argument types come to.
+// declaration is the checked combination of a marker's name, format and argument types.
 type declaration struct {
 	marker   *Marker
 	err      error  // why it is invalid, or nil
@@ -119,5 +119,5 @@ func (m *Marker) learn(fn any) *state {
 	return s
 }
 
-// quoted is what messages call the marker.
+// quoted returns the marker's name for messages.
 func (m *Marker) quoted() string { return "marker " + strconv.Quote(m.name) }

@@ -27,7 +27,7 @@ var stormTargets [stormMarkers]marker.Marker2[int, string] //waymark:ignore a ta
 // TestStorm registers, arms, disarms and unregisters at random while many goroutines mark.
 // Every probe knows whether its Unregister has returned, and a call that finds it so fails.
 // Half of the markers stay armed with one probe: its calls must equal the marks. On the
-// others, what a marker counted as hits bounds the calls.
+// others, the marker's own count of hits bounds the calls.
 //
 //	WAYMARK_STORM=60s go test -race -run TestStorm ./marker
 func TestStorm(t *testing.T) {

@@ -70,7 +70,7 @@ func parseSpec(text string) (s spec) {
 	return s
 }
 
-// maxWidth bounds what a format can ask for.
+// maxWidth bounds the width and precision of a format.
 const maxWidth = 1 << 10
 
 // appendVerb prints one value as C's printf would: a verb and a kind that do not go together
@@ -94,7 +94,7 @@ func appendVerb(b []byte, verb event.Verb, v Value) []byte {
 	return append(b, text...)
 }
 
-// prefixLen returns the length of what zeros go behind: a sign, and 0x.
+// prefixLen returns the length of the part before padding zeros: a sign, and 0x.
 func prefixLen(text []byte) int {
 	n := 0
 	if len(text) > 0 && (text[0] == '-' || text[0] == '+' || text[0] == ' ') {

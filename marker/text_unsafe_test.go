@@ -11,7 +11,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 )
 
-// Package fmt is the oracle where its verbs mean what C's do.
+// Package fmt is the oracle for verbs that mean the same in C.
 func TestTextAgainstFmt(t *testing.T) {
 	integers := []int64{0, 1, -1, 42, -12345, math.MaxInt64, math.MinInt64}
 	for _, flags := range []string{"", "-", "0", "+", " ", "#", "-8", "08", "+8", "20", "-20", "020", ".3", "8.3", "#20"} {
@@ -21,7 +21,7 @@ func TestTextAgainstFmt(t *testing.T) {
 					continue // fmt writes 0X, and 0 before octal and 0b
 				}
 				check(t, "%"+flags+verb, n, Value{kind: event.Int64, bits: uint64(n)})
-				if !strings.ContainsAny(flags, "+ ") { // C and Go differ on the sign of what has none
+				if !strings.ContainsAny(flags, "+ ") { // C and Go differ on the sign of unsigned values
 					check(t, "%"+flags+verb, uint64(n), Value{kind: event.Uint64, bits: uint64(n)})
 				}
 			}

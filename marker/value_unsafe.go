@@ -12,7 +12,7 @@ import (
 // Value is one argument of an [Event]: a value of a basic type, without an allocation.
 type Value struct {
 	kind event.Kind
-	bits uint64         // a number, or the length of what data points to
+	bits uint64         // a number, or the length of the data
 	data unsafe.Pointer // of a string, a []byte or a pointer
 }
 
@@ -27,7 +27,7 @@ var reflectKinds = [...]reflect.Kind{
 // Kind returns the kind of the argument's type; reflect.Slice is a []byte.
 func (v Value) Kind() reflect.Kind { return reflectKinds[v.kind] }
 
-// Int returns an integer, a negative one too; 0 for what is none.
+// Int returns an integer, signed; 0 for other kinds.
 func (v Value) Int() int64 {
 	if !v.kind.IsInteger() {
 		return 0
@@ -35,7 +35,7 @@ func (v Value) Int() int64 {
 	return int64(v.bits)
 }
 
-// Uint returns an integer or the address in a pointer; 0 for what is neither.
+// Uint returns an integer or the address in a pointer; 0 for other kinds.
 func (v Value) Uint() uint64 {
 	switch {
 	case v.kind == event.Pointer:
@@ -46,7 +46,7 @@ func (v Value) Uint() uint64 {
 	return 0
 }
 
-// Float returns a float; 0 for what is none.
+// Float returns a float; 0 for other kinds.
 func (v Value) Float() float64 {
 	switch v.kind {
 	case event.Float32:
@@ -57,10 +57,10 @@ func (v Value) Float() float64 {
 	return 0
 }
 
-// Bool returns a bool; false for what is none.
+// Bool returns a bool; false for other kinds.
 func (v Value) Bool() bool { return v.kind == event.Bool && v.bits != 0 }
 
-// Text returns a string, or a copy of a []byte as one; "" for what is neither.
+// Text returns a string, or a copy of a []byte as a string; "" for other kinds.
 func (v Value) Text() string {
 	switch v.kind {
 	case event.String:
@@ -71,8 +71,8 @@ func (v Value) Text() string {
 	return ""
 }
 
-// Bytes returns a []byte, which is the caller's of Mark: neither change it nor keep it. It
-// is nil for what is none.
+// Bytes returns a []byte that belongs to the caller of Mark: neither change it nor keep it. It
+// is nil for other kinds.
 func (v Value) Bytes() []byte {
 	if v.kind != event.Bytes {
 		return nil

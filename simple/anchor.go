@@ -2,11 +2,11 @@ package simple
 
 import "runtime"
 
-// An inlined function whose body is gone leaves nothing; one of whose body something is left has
-// a mark where it was inlined, for tracebacks: a nop of one byte, unless an instruction of the
-// same line can take it. KeepAlive of nothing is left to the end and becomes no instruction, and
-// as it is in the order of stores, the compiler keeps it in its block. (cmd/compile: ssa/deadcode.go
-// on OpInlMark, ssa/regalloc.go on OpKeepAlive, ssagen/ssa.go on inlMarks)
+// An inlined function with an empty body leaves nothing. If part of the body remains, the compiler
+// puts a mark where it was inlined, for tracebacks: a nop of one byte, unless an instruction of the
+// same line can take it. KeepAlive of nothing remains to the end, becomes no instruction, and
+// stays in its block because it is in the order of stores. (cmd/compile: ssa/deadcode.go on
+// OpInlMark, ssa/regalloc.go on OpKeepAlive, ssagen/ssa.go on inlMarks)
 
 // Anchor0 marks a place, with an instruction.
 func Anchor0(name, format string) { runtime.KeepAlive(nil) }

@@ -37,15 +37,15 @@ func read(t *testing.T) string {
 
 func unmark(source string) string { return marks.ReplaceAllString(source, "") }
 
-// What differs between a function with its markers and without them.
+// difference is how the code of a function changes with its markers.
 const (
 	places = "places" // the same instructions; registers, stack slots or captures swapped places
 	code   = "code"   // other instructions
 )
 
 // The compiler writes the same bytes and the same relocations for every function with its
-// markers and without them, but for what the documentation names. That list is complete and
-// every entry needed: else it would frighten people for nothing.
+// markers and without them, except for the documented differences. That list is complete, and
+// every entry is needed: otherwise the documentation would warn without reason.
 func TestNoCode(t *testing.T) {
 	source := read(t)
 	exceptions := map[string]string{
@@ -88,10 +88,10 @@ func TestNoCode(t *testing.T) {
 
 type function struct {
 	bytes        string // of code, and the relocations
-	instructions string // those there are, in no order: what swaps places is stored in another order
+	instructions string // all of them, in no order: values that swap slots are stored in another order
 }
 
-// functions returns what the compiler lists for each function.
+// functions returns the compiler's listing of each function.
 func functions(t *testing.T, version, source string) map[string]function {
 	t.Helper()
 	listing, err := build(t, version, source, "-gcflags=-S")

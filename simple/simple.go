@@ -6,23 +6,22 @@
 // call is inlined, its body is empty, and not a byte of code is left. A variable that is
 // renamed or removed breaks the build at the marker's line.
 //
-// waymark build and waymark link find the markers in the sources of the program, and what of
-// its code stands for each: the statement that follows, if that has code that is executed when,
-// and only when, the marker was passed. Often it has not. Then the marker is listed and
-// cannot be traced, and Anchor2 in the place of Mark2 helps, which leaves a nop of one byte.
+// waymark build and waymark link find the markers in the sources of the program, and a probe
+// location for each: the code of the next statement, if it runs when, and only when, the marker
+// was passed. Often there is none. Then the marker is listed and cannot be traced; use Anchor2
+// in place of Mark2, which leaves a nop of one byte.
 //
 // Arguments are variables, and fields of variables that are structs: v, v.f, v.f.g. Any other
-// expression may leave code behind that nobody asked for, such as the nil check of p.f and
-// the bounds check of s[i]; waymark vet reports them. Name and format are constants.
+// expression may leave code, such as the nil check of p.f and the bounds check of s[i]; waymark
+// vet reports them. Name and format are constants.
 //
-// No instruction is not quite no trace. A variable that a closure does not use otherwise is
-// captured for the marker; where closures and select are concerned the compiler may let
-// registers and stack slots swap places; Go 1.25 leaves a check in generic functions. A call
-// adds 8 to 14 to what the compiler takes for the size of the function around it, which may
-// then no longer be inlined into its callers. And where inlining is off (-gcflags=-l,
-// -gcflags='-N -l') calls of empty functions remain.
+// Small effects remain. A variable that a closure does not use otherwise is captured for the
+// marker. Around closures and select, registers and stack slots may swap. Go 1.25 leaves a check in
+// generic functions. A call adds 8 to 14 to the compiler's estimate of the size of the function
+// around it, which may then no longer be inlined into its callers. With inlining off
+// (-gcflags=-l, -gcflags='-N -l') calls of empty functions remain.
 //
-// docs/simple.md tells when to take this package and when package marker.
+// docs/simple.md helps to choose between this package and package marker.
 package simple
 
 // Mark0 marks a place.

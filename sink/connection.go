@@ -43,7 +43,7 @@ var (
 )
 
 // Add registers fn with the markers of this name, those that appear later included. data is
-// what [marker.Event.Data] returns. It does not arm.
+// the result of [marker.Event.Data]. Add does not arm.
 func (c *Connection) Add(name string, fn func(*marker.Event), data any) error {
 	p, err := marker.Register(name, "", fn, data)
 	if err != nil {
@@ -59,8 +59,8 @@ func (c *Connection) Add(name string, fn func(*marker.Event), data any) error {
 	return nil
 }
 
-// Arm arms what was added and is not armed yet: all of it, or, when it returns an error, the
-// connection is closed.
+// Arm arms all markers that were added and are not armed yet. If it returns an error, the connection
+// is closed.
 func (c *Connection) Arm() error {
 	err := c.arm()
 	if err != nil {
@@ -106,10 +106,10 @@ func (c *Connection) Pending() []string {
 	return names
 }
 
-// Close disarms what Arm armed and unregisters what Add registered. After it returns, nothing of the sink
-// runs or will run again. It waits for calls in progress, so it must not hold
-// what a probe waits for; inside a probe it cannot wait, and a further Close, outside of
-// probes, does. Closing again does no harm. Its error tells of markers that somebody else disarmed for it.
+// Close undoes Arm, then Add. After it returns, no probe of the sink runs or will run again. It
+// waits for calls in progress, so its caller must not hold a lock that a probe waits for. Inside a
+// probe it cannot wait; call it once more outside of probes. Further calls do no harm. Its error
+// names markers that other code disarmed too often.
 func (c *Connection) Close() error {
 	c.mu.Lock()
 	c.closed = true

@@ -5,28 +5,29 @@
 //	…
 //	err = c.Close()
 //
-// It is what the sinks below this directory are made with, and what a sink of one's own begins
-// with: package marker registers and arms one name at a time, this one many, all or none, and
-// undoes both in the order that leaves nothing running.
+// The sinks below this directory are built on it, and other sinks can be: package marker registers
+// and arms one name at a time, this one many, all or none, and undoes both in the order that leaves
+// nothing running.
 //
 // # Names
 //
 // A pattern is a glob over provider:name, with *, ? and [...] as in path.Match; one without a
-// colon matches the name in any provider. These are the patterns of the waymark command, but for markers that are
-// declared without a provider: inside the process they have none, so "*:*" does not match them
-// and "*" does.
+// colon matches the name in any provider. These are the patterns of the waymark command, except for
+// markers that are declared without a provider: inside the process they have none, so "*:*" does
+// not match them and "*" does.
 //
-// A glob stands for the markers that there are when it is given to Match or Connect: all that are package-level
-// variables, of packages that are initialized. So connect in main, not in an init function; and connect once more after
-// loading a plugin. A marker whose declaration is wrong is left out: [marker.All] says what is wrong with it.
+// A glob stands for the markers that exist when it is passed to Match or Connect: all package-level
+// markers of initialized packages. So connect in main, not in an init function, and connect once
+// more after loading a plugin. A marker whose declaration is wrong is left out: [marker.All] has the
+// error.
 //
 // A name that is no glob is connected in any case, also to markers that appear later;
-// [Connection.Pending] returns those that are still waited for, which a misspelt one is forever.
+// [Connection.Pending] returns the names that are still waited for, such as misspelt ones.
 //
-// # What a sink may rely on
+// # Guarantees
 //
-// What package marker says about probes: they are called by the goroutine that marks, many at
-// once, in the order in which they were registered; what they were given is theirs during the call only; one that panics is
-// disconnected and [marker.OnProblem] is told. Arming a marker for a sink calls every probe of it, those included that
-// somebody else registered and left unarmed.
+// The rules of package marker for probes hold: they are called by the goroutine that marks, many
+// at once, in the order in which they were registered; their arguments are theirs during the call
+// only; a probe that panics is disconnected, and [marker.OnProblem] is called. Arming a marker for a
+// sink calls all its probes, also those that other code registered and left unarmed.
 package sink

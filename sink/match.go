@@ -13,9 +13,9 @@ import (
 // ErrNoMatch is the error of a glob that no sound marker of the program matches.
 var ErrNoMatch = errors.New("no marker matches")
 
-// Match returns the names of the markers that any of the patterns matches, as declared, sorted, each once,
-// and the names among the patterns that no marker has. See the package comment for what a
-// pattern is. The error of a malformed one wraps [path.ErrBadPattern].
+// Match returns the names of the markers that any of the patterns matches, as declared, sorted, each
+// once, and the names among the patterns that no marker has. The package comment defines patterns.
+// The error of a malformed one wraps [path.ErrBadPattern].
 //
 // It reads the data of the program: a few milliseconds for the largest of programs.
 func Match(patterns ...string) ([]string, error) {

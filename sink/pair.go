@@ -11,14 +11,14 @@ import (
 type Pair struct {
 	Begin, End string // as declared, provider:name; no patterns
 
-	// Key is the name of the argument by which an end finds its begin: the id of a request, say. Integers,
-	// strings, []byte, booleans and pointers can be keys, floats cannot.
+	// Key is the name of the argument by which an end finds its begin, such as the id of a
+	// request. Integers, strings, []byte, booleans and pointers can be keys, floats cannot.
 	//
-	// Without a key the two are joined by goroutine: the end must be marked by the goroutine
+	// Without a key the two are paired by goroutine: the end must be marked by the goroutine
 	// that marked the begin.
 	Key string
 
-	// EndKey is what the end calls that argument, where it calls it otherwise.
+	// EndKey is the end's name of that argument, if it differs.
 	EndKey string
 }
 
@@ -30,8 +30,8 @@ func (p Pair) Keys() (begin, end string) {
 	return p.Key, p.EndKey
 }
 
-// Check returns what is wrong with the pair, nil when nothing is: a name that is missing, or a
-// key that is no argument of the markers that there are so far.
+// Check returns an error if a name is missing, or if the key is no argument of the markers that
+// exist so far.
 func (p Pair) Check() error {
 	switch {
 	case p.Begin == "" || p.End == "":

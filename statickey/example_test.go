@@ -26,10 +26,10 @@ func Example() {
 	// Output: everything about the request
 }
 
-// Whoever enables a key disables it once, and does not switch it off for others.
+// Each Enable needs one Disable, so one user does not switch a key off for another.
 func ExampleKey_Disable() {
 	_ = verbose.Enable() // by the configuration
-	_ = verbose.Enable() // by somebody who looks for an hour
+	_ = verbose.Enable() // by an operator, for an hour
 	_ = verbose.Disable()
 	fmt.Println(verbose.Enabled())
 	_ = verbose.Disable()
@@ -41,7 +41,7 @@ func ExampleKey_Disable() {
 
 var checks = statickey.NewOn("app:checks")
 
-// A key that is on until somebody switches it off.
+// A key that is on until it is switched off.
 func ExampleNewOn() {
 	fmt.Println(checks.Enabled())
 	_ = checks.Disable()

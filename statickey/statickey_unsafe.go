@@ -60,8 +60,8 @@ var (
 	ErrNotEnabled = errors.New("key is not enabled")
 	// ErrTooOften is returned by Enable for a key that was enabled 65535 times.
 	ErrTooOften = errors.New("key is enabled too often")
-	// ErrNotPatched is what errors of switching a key wrap in a program that was linked with
-	// --optimize and may not write its own code. The key is then as it was.
+	// ErrNotPatched is wrapped by errors of Enable and Disable in a program that was linked with
+	// --optimize and may not write its own code. The key is unchanged then.
 	ErrNotPatched = patch.ErrNotPatched
 )
 
@@ -100,17 +100,17 @@ func (k *Key) Disable() error {
 	}
 }
 
-// undo takes back what was added to the armed word before the sites could not be patched.
+// undo reverts an addition to the armed word after patching the sites failed.
 func (k *Key) undo(n int32) {
 	atomic.AddUint32(&k.armed, uint32(n))
-	_ = patch.Set(&k.armed) // some of them may have been by somebody else meanwhile
+	_ = patch.Set(&k.armed) // other callers may have added some of them in the meantime
 }
 
-// Info is what there is to know about a key of this program at one moment.
+// Info describes a key of this program at one moment.
 type Info struct {
 	Name    string // as declared, provider:name
 	Enabled int    // how often it was enabled and not disabled
-	// Address is where the key lies, from which package introspect tells its variable.
+	// Address is the key's address, from which package introspect finds its variable.
 	Address uintptr
 }
 
@@ -130,7 +130,7 @@ func All() []Info {
 	return all
 }
 
-// Find returns the keys of this name, of which a program can have several.
+// Find returns the keys of this name. A program can have several.
 func Find(name string) []*Key {
 	return slices.DeleteFunc(keys(), func(k *Key) bool { return k.name != name })
 }

@@ -19,13 +19,13 @@ type (
 
 var cacheEvict = tracepoint.New2[*Cache, *Entry]("cache:evict", "cache", "entry")
 
-// What the examples pass.
+// The arguments of the examples.
 var (
 	users = &Cache{"users"}
 	ann   = &Entry{"ann", 1500 * time.Millisecond}
 )
 
-// A probe gets what the program has, and the compiler checks its types. Registering arms.
+// A probe gets the program's own values, and the compiler checks its types. Registering arms.
 func Example() {
 	cacheEvict.Trace(users, ann)
 	probe, err := cacheEvict.Register(func(c *Cache, e *Entry) {
@@ -43,7 +43,7 @@ func Example() {
 
 var evicted = marker.New2[string, int64]("cache:evicted", "key %s age_ms %d")
 
-// A probe that turns the arguments into basic types and marks: what any tracer can look at.
+// A probe that turns the arguments into basic types and marks, for every tracer.
 func Example_marker() {
 	probe, err := cacheEvict.Register(func(c *Cache, e *Entry) { evicted.Mark(e.Key, e.Age.Milliseconds()) }) //waymark:ignore a method that is inlined
 	if err != nil {
@@ -65,7 +65,7 @@ func Example_marker() {
 	// Output: cache:evicted key ann age_ms 1500
 }
 
-// What is too dear to compute for nobody.
+// An argument that is computed only while the tracepoint is enabled.
 func ExampleTracepoint_Enabled() {
 	if cacheEvict.Enabled() {
 		cacheEvict.Trace(users, &Entry{Key: "made for the probes"})

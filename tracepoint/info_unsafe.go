@@ -8,22 +8,22 @@ import (
 	"github.com/waymark-trace/waymark/event"
 )
 
-// Info is what there is to know about a tracepoint of this program at one moment.
+// Info describes a tracepoint of this program at one moment.
 type Info struct {
 	Name string // as declared, provider:name
 	// Fields are the arguments. They have their types once the tracepoint's own code ran: its Register, or its
 	// first pass while it is recorded.
 	Fields []Field
-	Err    error // what is wrong with the declaration, nil when nothing is known to be
+	Err    error // reports a wrong declaration; nil if no error is known
 
 	Armed  int      // probes that are connected: registering arms
 	Probes []string // the names of their functions, in the order they are called
 
-	Hits   uint64 // passes while a probe was connected, exact once no goroutine is passing; what records counts its own
+	Hits   uint64 // hits while a probe was connected, exact once no goroutine is passing; recorders count their own
 	Nested uint64 // of these, made by a probe of the tracepoint itself, which then calls no probe
 	Panics uint64 // probes that panicked and were disconnected
 
-	// Address is where the tracepoint lies, from which package introspect tells its variable.
+	// Address is the tracepoint's address, from which package introspect finds its variable.
 	Address uintptr
 }
 
@@ -47,7 +47,7 @@ func All() []Info {
 	return all
 }
 
-// Info returns what there is to know about the tracepoint.
+// Info describes the tracepoint as it is now.
 func (m *Tracepoint) Info() Info {
 	i := Info{Name: m.name, Address: uintptr(unsafe.Pointer(m))}
 	var names []string

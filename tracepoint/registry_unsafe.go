@@ -7,7 +7,8 @@ import (
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
-// known is every tracepoint that was found. It is empty, and costs nothing, until somebody asks or registers a probe.
+// known has every tracepoint that was found. It is empty, and costs nothing, until the first call of
+// All or the first registered probe.
 var known point.Set[*Tracepoint]
 
 // A store, and all that a recorder needs to find the program's tracepoints.
@@ -31,7 +32,7 @@ func refresh() {
 	}
 }
 
-// isOne tells a tracepoint from somebody's table of magics.
+// isOne tells a tracepoint from a table of magics.
 //
 //go:norace
 func (m *Tracepoint) isOne() bool { return m.version == version && m.arity <= markerabi.MaxArity }
@@ -67,7 +68,7 @@ func (m *Tracepoint) recordable() point.Recordable {
 	}
 }
 
-// arguments returns what is known of the tracepoint's arguments.
+// arguments describes the tracepoint's arguments as far as they are known.
 func (s *state) arguments() (*point.Declaration, error) {
 	d := s.declared.Load()
 	switch {

@@ -11,22 +11,22 @@ import (
 	"github.com/waymark-trace/waymark/internal/inproc/point"
 )
 
-// state is what a tracepoint needs once somebody looks at it.
+// state holds the data that a tracepoint needs once it is used.
 type state struct {
 	point.State
 
-	// declared is nil until the argument types are known, which only code of the tracepoint's own
-	// type can tell: its Register, and its slow path while it is recorded.
+	// declared is nil until the argument types are known. Only code of the tracepoint's own type
+	// knows them: its Register, and its slow path while it is recorded.
 	declared atomic.Pointer[declaration]
 }
 
-// declaration is what a tracepoint's name, the names of its arguments and their types come to.
+// declaration is the checked combination of a tracepoint's name, its arguments' names and types.
 type declaration struct {
 	fields []event.Field
 	err    error // why it is invalid, or nil
 }
 
-// loaded returns the tracepoint's state, nil before anybody looked at it.
+// loaded returns the tracepoint's state, nil before its first use.
 func (m *Tracepoint) loaded() *state { return (*state)(atomic.LoadPointer(&m.state)) }
 
 // stateOf returns the tracepoint's state, making it at first use.
@@ -68,8 +68,8 @@ func (m *Tracepoint) declare(fn reflect.Type) *declaration {
 	return d
 }
 
-// fieldNames returns what the arguments are called. With an error, which says what is wrong with
-// that or with the tracepoint's own name, they are called by their numbers.
+// fieldNames returns the names of the arguments. With an error, about these names or the
+// tracepoint's own, they are named by their numbers.
 func (m *Tracepoint) fieldNames() ([]string, error) {
 	_, _, err := event.ParseName(m.name)
 	arity := int(m.arity)
@@ -96,8 +96,8 @@ func unnamed(arity int) []string {
 	return names
 }
 
-// kindOf returns as what an argument is recorded: of what is an address to the machine, that
-// address; field.Invalid for what has parts, or is one thing now and another one then.
+// kindOf returns the kind by which an argument is recorded: an address for pointers, maps, channels
+// and functions; field.Invalid for types with parts and for interfaces.
 func kindOf(t reflect.Type) event.Kind {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Chan, reflect.Map, reflect.Func:
@@ -106,7 +106,7 @@ func kindOf(t reflect.Type) event.Kind {
 	return event.KindOf(t)
 }
 
-// noun says what is not recorded.
+// noun names a type that is not recorded.
 func noun(k reflect.Kind) string {
 	switch k {
 	case reflect.Interface, reflect.Array:

@@ -175,8 +175,8 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// Arguments are called what the declaration calls them, all of them or none; what is wrong with that is an error of whoever looks, and
-// keeps nobody from tracing.
+// The declaration names all arguments or none. A wrong list is an error of Info, and does not prevent
+// tracing.
 func TestFieldNames(t *testing.T) {
 	for _, tt := range []struct {
 		of   *tracepoint.Tracepoint

@@ -12,7 +12,7 @@ import (
 
 //go:generate go run ../internal/cmd/genarity -o zarity_unsafe.go tracepoint
 
-// Tracepoint is what tracepoints of every arity have in common. It is part of a
+// Tracepoint is the part that tracepoints of every arity have in common. It is embedded in
 // [Tracepoint0] … [Tracepoint8] and never used alone.
 type Tracepoint struct {
 	_ noCopy
@@ -28,10 +28,10 @@ type Tracepoint struct {
 
 	name string
 
-	// state is nil until somebody looks at the tracepoint; then a *state for good.
+	// state is nil until the tracepoint is used; then it is a *state for good.
 	state unsafe.Pointer
 
-	fields []string // what the arguments are called; none where nobody has said
+	fields []string // names of the arguments; none if the declaration has none
 }
 
 // noCopy makes go vet object to copies: a copy of a tracepoint is not the tracepoint.
@@ -46,8 +46,8 @@ const (
 	version = markerabi.Version
 )
 
-// Enabled reports whether any probe is registered, or passes are recorded. Guard with it what is too dear to
-// compute for nobody.
+// Enabled reports whether any probe is registered, or hits are recorded. Use it to skip computing
+// expensive arguments.
 func (m *Tracepoint) Enabled() bool { return atomic.LoadUint32(&m.armed) != 0 }
 
 // Name returns the tracepoint's name as declared, provider:name.

@@ -24,6 +24,7 @@ type agentCounts struct {
 	closed   bool
 	sessions []*agentconn.Session
 	once     sync.Once
+	halting  sync.Once
 
 	keys *agentKeys // nil without CountOptions.By
 }
@@ -51,6 +52,8 @@ func newAgentCounts(t Target, markers []*Marker, o options) (counts, error) {
 func (c *agentCounts) markers() []*Marker { return c.all }
 
 func (c *agentCounts) skipped() []*SiteError { return nil }
+
+func (c *agentCounts) missing() error { return nil } // Later is the kernel engine's
 
 func (c *agentCounts) ended() <-chan struct{} { return nil }
 
@@ -109,11 +112,22 @@ func addHits(s *agentconn.Session, markers []*Marker, out []MarkerCount) error {
 	return err
 }
 
-func (c *agentCounts) Close() (err error) {
-	c.once.Do(func() {
+// stop ends the recordings. What they counted stays in their rings.
+func (c *agentCounts) stop() (err error) {
+	c.halting.Do(func() {
 		for _, s := range c.sessions {
 			err = errors.Join(err, s.Halt())
 		}
+		if c.keys != nil {
+			err = errors.Join(err, c.keys.fold.events.Stop())
+		}
+	})
+	return err
+}
+
+func (c *agentCounts) Close() (err error) {
+	c.once.Do(func() {
+		err = c.stop()
 		if c.keys != nil {
 			err = errors.Join(err, c.keys.fold.close())
 		}
@@ -141,7 +155,7 @@ type agentKeys struct {
 }
 
 func newAgentKeys(t Target, markers []*Marker, o options) (*agentKeys, error) {
-	if slices.Contains(o.by, "tid") {
+	if slices.Contains(o.by, "tid") && isThread(markers, "tid") {
 		return nil, model.NotByAgent("counting by thread")
 	}
 	events, err := newAgentEvents(t, markers, o)

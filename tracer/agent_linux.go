@@ -23,6 +23,8 @@ func (agentTracer) ended() <-chan struct{} { return nil }
 // skipped are none: a program arms its own markers.
 func (agentTracer) skipped() []*SiteError { return nil }
 
+func (agentTracer) missing() error { return nil } // Later is the kernel engine's
+
 func newAgentEvents(t Target, markers []*Marker, o options) (*agentconn.Events, error) {
 	if err := checkAgent(t, markers); err != nil {
 		return nil, err
@@ -58,7 +60,7 @@ func newAgentFold(events *agentconn.Events, fold func(*event.Event)) *agentFold 
 			select {
 			case <-ticker.C:
 				f.mu.Lock()
-				f.drain()
+				f.drain(agentconn.Ordered)
 				f.mu.Unlock()
 			case <-f.closed:
 				return
@@ -69,10 +71,10 @@ func newAgentFold(events *agentconn.Events, fold func(*event.Event)) *agentFold 
 }
 
 // drain folds what has come. The caller holds mu.
-func (f *agentFold) drain() {
+func (f *agentFold) drain(wait agentconn.Wait) {
 	for f.err == nil {
 		var e *event.Event
-		if e, f.err = f.events.Poll(false); e == nil {
+		if e, f.err = f.events.Poll(wait); e == nil {
 			return
 		}
 		f.fold(e)
@@ -83,7 +85,7 @@ func (f *agentFold) drain() {
 func (f *agentFold) look(look func()) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.drain()
+	f.drain(agentconn.Now)
 	look()
 	return f.err
 }
@@ -104,6 +106,7 @@ type agentPairs struct {
 	begin, end []*Marker
 	pairs      *source.Pairs
 	took       histogram.Histogram
+	keys       []*Key // of the groups
 }
 
 func newAgentPairs(t Target, begin, end []*Marker, o *LatencyOptions, d options) (*agentPairs, error) {
@@ -112,16 +115,20 @@ func newAgentPairs(t Target, begin, end []*Marker, o *LatencyOptions, d options)
 		return nil, err
 	}
 	p := &agentPairs{begin: begin, end: end, joined: o.pairing(markers)}
-	p.pairs = source.NewPairs(source.PairOptions{
-		Begins: among(begin), Ends: among(end), By: p.joined.begin, EndBy: p.joined.end, MaxOpen: d.maxKeys,
-	})
+	how := source.PairOptions{Begins: among(begin), Ends: among(end), By: o.By, MaxOpen: d.maxKeys, MaxGroups: d.maxGroups}
+	if !p.joined.chosen {
+		how.Key, how.EndKey = p.joined.begin, p.joined.end
+	}
+	p.pairs = source.NewPairs(how)
 	switch {
 	case o.Where != "":
 		// A begin of which it does not hold ends what was open with its key; the agent would keep
 		// it to itself.
 		return nil, model.NotByAgent("a condition on what begins pairs")
-	case p.joined.begin == "tid" || p.joined.end == "tid":
+	case isThread(begin, p.joined.begin) || isThread(end, p.joined.end):
 		return nil, model.NotByAgent("joining pairs by thread")
+	case slices.ContainsFunc(o.By, func(name string) bool { return isThread(begin, name) && isThread(end, name) }):
+		return nil, model.NotByAgent("grouping pairs by thread")
 	}
 	events, err := newAgentEvents(t, markers, d)
 	if err != nil {
@@ -129,6 +136,11 @@ func newAgentPairs(t Target, begin, end []*Marker, o *LatencyOptions, d options)
 	}
 	p.fold = newAgentFold(events, p.add)
 	return p, nil
+}
+
+// isThread reports whether a name means the thread, and no field of the markers.
+func isThread(markers []*Marker, name string) bool {
+	return name == "tid" && !slices.ContainsFunc(markers, func(m *Marker) bool { return fieldIndex(m, name) >= 0 })
 }
 
 // among returns a function that reports whether a point belongs to one of the markers. An agent
@@ -148,7 +160,9 @@ func (p *agentPairs) add(e *event.Event) {
 func (p *agentPairs) by() pairing                     { return p.joined }
 func (p *agentPairs) markers() (begin, end []*Marker) { return p.begin, p.end }
 func (p *agentPairs) skipped() []*SiteError           { return nil }
+func (p *agentPairs) missing() error                  { return nil }
 func (p *agentPairs) ended() <-chan struct{}          { return nil }
+func (p *agentPairs) stop() error                     { return p.fold.events.Stop() }
 func (p *agentPairs) Close() error                    { return p.fold.close() }
 
 // read also returns the lost events. The pairs to which these belong are unknown.
@@ -157,6 +171,8 @@ func (p *agentPairs) read() (*Latencies, error) {
 	err := p.fold.look(func() {
 		got.Histogram = p.took.Clone()
 		got.setCounts(p.pairs.Counts())
+		got.Keys, p.keys = keyLatencies(p.pairs.Groups(), p.keys)
+		got.Others = p.pairs.Others().Clone()
 	})
 	if err != nil {
 		return nil, err
@@ -164,4 +180,15 @@ func (p *agentPairs) read() (*Latencies, error) {
 	lost, err := p.fold.events.Losses()
 	got.Lost = source.Total(lost)
 	return &got, err
+}
+
+// keyLatencies returns copies of groups. known are the keys of the first of them.
+func keyLatencies(groups []*source.PairGroup, known []*Key) (all []KeyLatency, keys []*Key) {
+	for i, g := range groups {
+		if i == len(known) {
+			known = append(known, &Key{Values: g.Values})
+		}
+		all = append(all, KeyLatency{known[i], g.Fields, g.Histogram.Clone()})
+	}
+	return all, known
 }

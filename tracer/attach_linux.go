@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/event"
+	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/filter"
 	"github.com/waymark-trace/waymark/internal/procfs"
 	"github.com/waymark-trace/waymark/sdt"
@@ -53,6 +54,12 @@ func (p *plan) prepare() error {
 	}
 	counters := model.HaveCounters()
 	files := map[*File]int{}
+	zones := map[*File]*model.RedZone{}
+	defer func() {
+		for _, z := range zones {
+			z.Close()
+		}
+	}()
 	unreadable := map[*File]error{} // which cost their own markers and no others
 	for i, m := range p.markers {
 		f, ok := files[m.File]
@@ -63,6 +70,7 @@ func (p *plan) prepare() error {
 			} else {
 				f = len(p.files)
 				files[m.File] = f
+				zones[m.File] = model.NewRedZone(opened)
 				p.opened = append(p.opened, opened)
 				p.files = append(p.files, bpf.File{Opened: opened})
 				p.probes = append(p.probes, nil)
@@ -75,7 +83,7 @@ func (p *plan) prepare() error {
 			continue
 		}
 		for s := range m.Sites {
-			err := model.CheckRedZone(m, s, p.opened[f])
+			err := zones[m.File].Check(m, s)
 			if !counters && m.Sites[s].CounterOffset != 0 {
 				err = model.ErrNoCounters
 			}
@@ -231,7 +239,7 @@ func (p *plan) explainAll(err error) error {
 	return fmt.Errorf("%s: %w", op, model.NotSupported(err))
 }
 
-// bindWhere binds a condition to each of the sites.
+// bindWhere binds a condition to each of the sites. The error is that of the first to which it does not fit.
 func (p *plan) bindWhere(where string) error {
 	if where == "" {
 		return nil
@@ -244,11 +252,27 @@ func (p *plan) bindWhere(where string) error {
 		if s.End { // of a latency, whose begins decide
 			return
 		}
-		var wrong error
-		s.Where, wrong = pr.where(expr)
-		err = cmp.Or(err, wrong)
+		s.Where, pr.unbound = pr.where(expr)
+		err = cmp.Or(err, pr.unbound)
 	})
 	return model.ConditionError(err)
+}
+
+// skipUnbound leaves out the sites that the condition does not fit, and reports whether there are any.
+func (p *plan) skipUnbound() (some bool) {
+	for f := range p.files {
+		sites, probes := p.files[f].Sites, p.probes[f]
+		p.files[f].Sites, p.probes[f] = nil, nil
+		for i, pr := range probes {
+			if pr.unbound == nil {
+				p.files[f].Sites, p.probes[f] = append(p.files[f].Sites, sites[i]), append(p.probes[f], pr)
+				continue
+			}
+			some = true
+			p.skipped = append(p.skipped, &SiteError{Marker: pr.marker, Site: pr.site, Err: model.ConditionError(pr.unbound)})
+		}
+	}
+	return some
 }
 
 // where binds a condition to the probe's site.
@@ -280,11 +304,9 @@ func (p *probe) variable(name string) (event.Kind, prog.Part, error) {
 	if n := event.ArgNumber(name); n > 0 && p.record != nil && n <= len(p.record.Fields) {
 		return p.part(n - 1)
 	}
-	if name == "gid" {
-		name = "goroutine"
-	}
 	if b, ok := builtin[name]; ok {
-		return b.Kind, p.builtin(b.source), nil
+		f, _ := source.BuiltinField(name)
+		return f.Kind, p.builtin(b), nil
 	}
 	return 0, prog.Part{}, &filter.Error{
 		Reason: fmt.Sprintf("%s has no field %s", p.marker.FullName(), name),

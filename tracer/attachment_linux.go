@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/bpf"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
@@ -38,11 +37,14 @@ type attachment struct {
 
 	mu   sync.Mutex // guards what follows
 	left []*SiteError
+	// lateFound are the markers of which there were none at first, and late are these with the fields of the options.
+	late, lateFound []*Marker
+	unchecked       bool // there were none at first to check the names in the options against
 }
 
 // attach attaches to markers, which are those of t.
 func (a *attachment) attach(t Target, markers []*Marker, o options, c collector) (err error) {
-	a.collector, a.options = c, o
+	a.collector, a.options, a.unchecked = c, o, len(markers) == 0
 	if a.watcher, err = newWatcher(t, markers, o.Later); err != nil {
 		return err
 	}
@@ -62,11 +64,14 @@ func (a *attachment) attach(t Target, markers []*Marker, o options, c collector)
 // add attaches to markers and linkers in the processes of t, and returns which sites are left out. That
 // these are all is an error. It is called by one goroutine at a time.
 func (a *attachment) add(markers []*Marker, linkers []*File, t Target) ([]*SiteError, error) {
-	if a.held != nil { // those that there were at first are as the options want them
+	late := a.held != nil
+	if late { // those that there were at first are as the options want them
+		found := markers
 		var err error
 		if markers, err = a.options.fields(markers, false); err != nil || len(markers) == 0 && len(linkers) == 0 {
 			return nil, err
 		}
+		a.keepLate(found, markers)
 	}
 	p, err := prepare(t, markers)
 	if err != nil {
@@ -80,7 +85,16 @@ func (a *attachment) add(markers []*Marker, linkers []*File, t Target) ([]*SiteE
 	}
 	p.link(linkers)
 	a.collector.plan(p)
-	if err := p.bindWhere(a.options.Where); err != nil {
+	err = p.bindWhere(a.options.Where)
+	if late && p.skipUnbound() { // each marker fails alone
+		err = nil
+		if a.collector.plan(p); !p.hasSites() {
+			if p.markers = nil; len(linkers) == 0 {
+				return a.leave(p.skipped), nil
+			}
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	if a.held == nil {
@@ -95,10 +109,40 @@ func (a *attachment) add(markers []*Marker, linkers []*File, t Target) ([]*SiteE
 		return nil, p.explain(err)
 	}
 	p.skip(refused)
+	return a.leave(p.skipped), nil
+}
+
+// leave notes which sites are left out, and returns them.
+func (a *attachment) leave(skipped []*SiteError) []*SiteError {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.left = append(a.left, p.skipped...)
-	return p.skipped, nil
+	a.left = append(a.left, skipped...)
+	return skipped
+}
+
+// keepLate keeps markers that come late, for missing.
+func (a *attachment) keepLate(found, markers []*Marker) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.unchecked {
+		a.lateFound, a.late = append(a.lateFound, found...), append(a.late, markers...)
+	}
+}
+
+func (a *attachment) missing() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.late) == 0 {
+		return nil
+	}
+	_, err := a.options.fields(a.lateFound, true)
+	if err == nil {
+		err = checkKey(a.late, a.options.by)
+	}
+	if err == nil {
+		err = checkKey(a.late, a.options.keys)
+	}
+	return err
 }
 
 // detach takes the probes out of one process. It is called by the goroutine that calls add.
@@ -178,24 +222,9 @@ func (w *ending) await(pids []int) bool {
 			return false
 		}
 	}
-	begun := map[int]uint64{}
 	for _, pid := range pids {
-		if st, err := model.Running(pid); err == nil {
-			begun[pid] = st.Start
-		}
-	}
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for len(begun) > 0 {
-		select {
-		case <-tick.C:
-		case <-w.over:
+		if !awaitEnd(pid, w.over) {
 			return false
-		}
-		for pid, start := range begun {
-			if st, err := model.Running(pid); err != nil || st.Start != start {
-				delete(begun, pid)
-			}
 		}
 	}
 	return true

@@ -14,9 +14,11 @@ type counts interface {
 	markers() []*Marker
 	// read fills in the hits of each marker, indexed as markers.
 	read([]MarkerCount) error
+	stop() error
 }
 
-// Count attaches to the markers and counts from then on. PIDs limits it to
+// Count attaches to the markers and counts from then on: all markers from one moment on, those of
+// Later that appear together from another one. PIDs limits it to
 // these processes, Path means every process that maps the file, now and later. The markers come
 // from Find for the same target. With Later there need not be any yet.
 //
@@ -47,6 +49,10 @@ func Count(t Target, markers []*Marker, o *CountOptions) (*Counter, error) {
 	}
 	return &Counter{attached(t, engine), engine}, nil
 }
+
+// Stop ends counting, for all markers at one moment, and detaches. Read then returns what was counted.
+// Without Stop the numbers that one Read returns are of slightly different moments. Further calls do nothing.
+func (c *Counter) Stop() error { return c.engine.stop() }
 
 // Read returns the hits since attaching, one for each marker in the order given to Count, and
 // behind them those of Later in the order in which they appeared.

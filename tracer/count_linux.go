@@ -62,6 +62,8 @@ func (k *kernelCounts) open(how bpf.Options) (_ kernel, err error) {
 	return k.kernel, err
 }
 
+func (k *kernelCounts) stop() error { return k.end(k.kernel.Stop) }
+
 func (k *kernelCounts) plan(*plan) {} // by marker, as they are
 
 func (k *kernelCounts) add(p *plan, pids []int) ([]*bpf.AttachError, error) {
@@ -111,6 +113,8 @@ func (k *kernelKeys) open(how bpf.Options) (_ kernel, err error) {
 	k.kernel, err = bpf.NewKeyCounter(k.options.maxKeys, how)
 	return k.kernel, err
 }
+
+func (k *kernelKeys) stop() error { return k.end(k.kernel.Stop) }
 
 func (k *kernelKeys) plan(p *plan) {
 	p.each(func(s *prog.Site, pr *probe) { s.Key = pr.key(k.options.by) })
@@ -174,7 +178,7 @@ func (k *kernelKeys) read(out []MarkerCount) error {
 func (k *kernelKeys) decode(raw prog.RawKey, marker int) *Key {
 	key := &Key{Values: make([]event.Value, len(k.options.by))}
 	for i, name := range k.options.by {
-		key.Values[i] = keyValue(raw, i, name, &k.fields[marker][i], keyArgument(k.all[marker], name))
+		key.Values[i] = keyValue(raw, i, k.all[marker], name)
 	}
 	return key
 }

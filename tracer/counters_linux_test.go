@@ -46,7 +46,7 @@ func TestRepairBesideLeakedUprobe(t *testing.T) {
 	if !s.Leaked || s.Attached != 0 {
 		t.Fatalf("raised beside a uprobe that the kernel keeps: %+v", s)
 	}
-	if err := s.Repair(); err != nil {
+	if err := doctor.Repair([]doctor.Counter{s})[0]; err != nil {
 		t.Fatal(err)
 	}
 	// The kernel takes its uprobe out once it finds to lower what it wants to.
@@ -69,7 +69,7 @@ func TestRepairCounter(t *testing.T) {
 	if s.Leaked || s.Value != 0 || s.Sites != 1 || s.Attached != 0 || s.Comm != "late" {
 		t.Errorf("untouched: %+v", s)
 	}
-	if err := s.Repair(); err == nil {
+	if err := doctor.Repair([]doctor.Counter{s})[0]; err == nil {
 		t.Error("repaired what is whole")
 	}
 	l.set(3)
@@ -79,12 +79,12 @@ func TestRepairCounter(t *testing.T) {
 	}
 	// Another value than was seen, and somebody who has attached, keep it from being touched.
 	l.set(4)
-	if err := s.Repair(); !errors.Is(err, ErrChanged) {
+	if err := doctor.Repair([]doctor.Counter{s})[0]; !errors.Is(err, ErrChanged) {
 		t.Errorf("repairing another value than was seen: %v, want ErrChanged", err)
 	}
 	l.set(3)
 	c := count(t, PIDs(l.PID()), l.find())
-	if err := s.Repair(); !errors.Is(err, ErrChanged) {
+	if err := doctor.Repair([]doctor.Counter{s})[0]; !errors.Is(err, ErrChanged) {
 		t.Errorf("repairing what is traced by now: %v, want ErrChanged", err)
 	}
 	if now := l.state(); now.Leaked || now.Attached != 1 || now.Value != 4 {
@@ -92,7 +92,7 @@ func TestRepairCounter(t *testing.T) {
 	}
 	closeNow(t, c)
 	s = l.state()
-	if err := s.Repair(); err != nil {
+	if err := doctor.Repair([]doctor.Counter{s})[0]; err != nil {
 		t.Fatal(err)
 	}
 	l.await("after the repair", l.PID(), 0)
@@ -104,7 +104,7 @@ func TestRepairCounter(t *testing.T) {
 	s = gone.state()
 	gone.Cmd.Process.Kill()
 	gone.Cmd.Wait()
-	if err := s.Repair(); !errors.Is(err, ErrNoProcess) {
+	if err := doctor.Repair([]doctor.Counter{s})[0]; !errors.Is(err, ErrNoProcess) {
 		t.Errorf("repairing a process that has ended: %v, want ErrNoProcess", err)
 	}
 }
@@ -180,7 +180,10 @@ func TestCounterNotLeftByPeers(t *testing.T) {
 		})
 		return s
 	}
-	cmd := startPeer(t, "Attaching", peers[0], "-p", fmt.Sprint(p.PID()), "-e", "usdt:"+path+":sdt_tick:loop2 { @ = count(); }")
+	// bpftrace prints events once it has attached everything. Killed while the kernel attaches, it would leave
+	// the counter raised.
+	cmd := startPeer(t, "alive", peers[0], "-B", "line", "-p", fmt.Sprint(p.PID()), "-e",
+		"usdt:"+path+":sdt_tick:loop2 { @ = count(); } interval:ms:50 { printf(\"alive\\n\"); }")
 	if s := raised("bpftrace"); s.Leaked || s.Attached != 1 {
 		t.Errorf("traced by bpftrace: %+v", s)
 	}

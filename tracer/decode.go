@@ -30,6 +30,7 @@ type probe struct {
 	texts  []int          // for each field which text of the plan it is, -1 for numbers
 	// fetched is for each field of a simple marker which value of the plan it is, -1 for none.
 	fetched []int
+	unbound error // why the condition does not fit
 }
 
 // newProbe plans what the events of a marker's site carry.

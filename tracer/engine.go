@@ -40,6 +40,7 @@ type Attachment struct{ attached engine }
 type engine interface {
 	ended() <-chan struct{}
 	skipped() []*SiteError
+	missing() error
 	Close() error
 }
 
@@ -56,6 +57,11 @@ func (a *Attachment) Ended() <-chan struct{} { return a.attached.ended() }
 // what is attached is the rest. With Later they may become more. When nothing would be left, attaching
 // returns an error instead.
 func (a *Attachment) Skipped() []*SiteError { return a.attached.skipped() }
+
+// Missing returns the error of a name in the options that none of Later's markers has that were attached
+// so far: the one with which Count, Latency and Trace refuse markers that are there at first. It is nil
+// where there were any at first, and as long as there are none. After Close it is what it was then.
+func (a *Attachment) Missing() error { return a.attached.missing() }
 
 // Close detaches and returns when no probe is left and the reference counters are lowered. Events
 // that were not read are dropped, and a Read that waits returns os.ErrClosed. Further calls do

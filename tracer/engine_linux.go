@@ -146,6 +146,8 @@ func (k *kernelEvents) Stream() (string, []string) { return "kernel", []string{s
 
 func (k *kernelEvents) Order() source.Order { return source.Arrival }
 
+func (k *kernelEvents) Late() uint64 { return k.kernel.Late() }
+
 func (k *kernelEvents) Filtered() (uint64, error) { return k.kernel.Filtered() }
 
 // Stop may be called by several goroutines at once.

@@ -14,8 +14,6 @@ func chooseEngine(context.Context, Target) (t Target, markers []*Marker, err err
 	return t, nil, model.ErrPlatform
 }
 
-func haveAgents(Target) bool { return false }
-
 func find(context.Context, Target) ([]*Marker, error) { return nil, model.ErrPlatform }
 
 func newCounts(Target, []*Marker, options) (counts, error) { return nil, model.ErrPlatform }

@@ -19,15 +19,15 @@ func Example() {
 	trace := func(pid int, patterns ...string) error {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
-		target := tracer.PIDs(pid)
-		markers, err := tracer.Find(ctx, target)
+		found, err := tracer.PIDs(pid).Find(ctx)
 		if err != nil {
 			return err
 		}
-		if markers, err = tracer.Select(markers, patterns); err != nil {
+		markers, err := found.Select(patterns...)
+		if err != nil {
 			return err
 		}
-		events, err := tracer.Trace(target, markers, &tracer.TraceOptions{Attach: tracer.Attach{Where: `path ~ "/api/*"`}})
+		events, err := found.Trace(markers, &tracer.TraceOptions{Attach: tracer.Attach{Where: `path ~ "/api/*"`}})
 		if err != nil {
 			return err
 		}
@@ -98,15 +98,15 @@ func ExampleSelect() {
 
 // Requests a second of a process, by status.
 func ExampleCount() {
-	target := tracer.PIDs(1234)
-	markers, err := tracer.Find(context.Background(), target)
+	found, err := tracer.PIDs(1234).Find(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}
-	if markers, err = tracer.Select(markers, []string{"http:request_end"}); err != nil {
+	markers, err := found.Select("http:request_end")
+	if err != nil {
 		log.Fatal(err)
 	}
-	counter, err := tracer.Count(target, markers, &tracer.CountOptions{By: []string{"status"}})
+	counter, err := found.Count(markers, &tracer.CountOptions{By: []string{"status"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -126,20 +126,19 @@ func ExampleCount() {
 
 // The time of requests, measured in the kernel.
 func ExampleLatency() {
-	target := tracer.PIDs(1234)
-	markers, err := tracer.Find(context.Background(), target)
+	found, err := tracer.PIDs(1234).Find(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}
-	begin, err := tracer.Select(markers, []string{"http:request_start"})
+	begin, err := found.Select("http:request_start")
 	if err != nil {
 		log.Fatal(err)
 	}
-	end, err := tracer.Select(markers, []string{"http:request_end"})
+	end, err := found.Select("http:request_end")
 	if err != nil {
 		log.Fatal(err)
 	}
-	pairs, err := tracer.Latency(target, begin, end, &tracer.LatencyOptions{By: "id"})
+	pairs, err := found.Latency(begin, end, &tracer.LatencyOptions{Key: "id"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -159,12 +158,11 @@ func ExampleStart() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	target := tracer.PIDs(command.PID())
-	markers, err := tracer.Find(ctx, target)
+	found, err := command.Target().Find(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
-	events, err := tracer.Trace(target, markers, nil)
+	events, err := found.Trace(found.Markers, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -23,13 +23,16 @@ import (
 )
 
 // tick returns the C program, built once for all tests.
-func tick(t testing.TB) string { return buildTick(t, "tick") }
+func tick(t testing.TB) string { return buildTick(t, "tick", "") }
 
 // tick5 returns the same with 5-byte nops at its sites, which Linux 6.18 replaces by calls.
-func tick5(t testing.TB) string { return buildTick(t, "tick5", "tick", "bare") }
+func tick5(t testing.TB) string { return buildTick(t, "tick5", "", "tick", "bare") }
 
-// buildTick makes nops of 5 bytes in some of its sources.
-func buildTick(t testing.TB, name string, nop5 ...string) string {
+// mixed returns the same with such a nop at the site of bare only, in a function with a red zone.
+func mixed(t testing.TB) string { return buildTick(t, "mixed", "-DRED_ZONE", "bare") }
+
+// buildTick makes nops of 5 bytes in some of its sources. define is an option for the compiler, or "".
+func buildTick(t testing.TB, name, define string, nop5 ...string) string {
 	t.Helper()
 	peer.Root(t)
 	gcc := peer.Need(t, "gcc")[0]
@@ -41,7 +44,11 @@ func buildTick(t testing.TB, name string, nop5 ...string) string {
 	var asm []string
 	for _, source := range []string{"tick", "bare"} {
 		s := filepath.Join(binDir, source+".s")
-		run(t, gcc, "-O2", "-S", "-o", s, "testdata/"+source+".c")
+		options := []string{gcc, "-O2", "-S", "-o", s, "testdata/" + source + ".c"}
+		if define != "" {
+			options = append(options, define)
+		}
+		run(t, options...)
 		text, err := os.ReadFile(s)
 		if err != nil {
 			t.Fatal(err)
@@ -211,7 +218,6 @@ const unprivilegedEnv = "WAYMARK_TRACER_UNPRIVILEGED"
 
 func TestMain(m *testing.M) {
 	GuardMain()
-	model.KeepRedZone = false // sdt_tick has its nops of 5 bytes where it has a frame
 	if what := os.Getenv(helperEnv); what != "" {
 		var held int
 		if n, _ := fmt.Sscanf(what, "hold %d", &held); n == 1 {

@@ -168,8 +168,10 @@ func recordValue(f *tracefs.RecordField, k event.Kind, record, located []byte, m
 func (t *tracepoints) Points() []*event.Point    { return t.of }
 func (t *tracepoints) Order() source.Order       { return source.Arrival }
 func (t *tracepoints) Filtered() (uint64, error) { return 0, nil }
+func (t *tracepoints) Late() uint64              { return 0 } // nothing is put in order
 func (t *tracepoints) ended() <-chan struct{}    { return nil }
 func (t *tracepoints) skipped() []*SiteError     { return nil }
+func (t *tracepoints) missing() error            { return nil }
 
 func (t *tracepoints) Stream() (string, []string) { return "tracepoints", []string{source.BufferFull} }
 

@@ -27,16 +27,10 @@ type KeyCount struct {
 
 var _ = [1]struct{}{}[source.KeyText-prog.KeyText] // the kernel and this process cut texts alike
 
-// builtin is what every hit has, as fields.
-var builtin = map[string]struct {
-	source prog.Source
-	event.Field
-}{
-	"pid":       {prog.FromPID, event.Field{Name: "pid", Type: "int", Kind: event.Int}},
-	"tid":       {prog.FromTID, event.Field{Name: "tid", Type: "int", Kind: event.Int}},
-	"comm":      {prog.FromComm, event.Field{Name: "comm", Type: "string", Kind: event.String}},
-	"cpu":       {prog.FromCPU, event.Field{Name: "cpu", Type: "int", Kind: event.Int}},
-	"goroutine": {prog.FromGoroutine, event.Field{Name: "goroutine", Type: "int64", Kind: event.Int64}},
+// builtin is the source of each of the values that every hit has: source.Builtin.
+var builtin = map[string]prog.Source{
+	"pid": prog.FromPID, "tid": prog.FromTID, "comm": prog.FromComm, "cpu": prog.FromCPU, "goroutine": prog.FromGoroutine,
+	"gid": prog.FromGoroutine,
 }
 
 // fieldIndex returns which field a name means: one of that name, or argN for the N-th. It is
@@ -52,15 +46,13 @@ func fieldIndex(m *Marker, name string) int {
 	return slices.IndexFunc(m.Args, func(a Argument) bool { return at > 0 && a.Operand == at })
 }
 
-// keyField returns what a name in CountOptions.By means for a marker.
+// keyField returns what a name in CountOptions.By means for a marker: a field, or else what every hit
+// has. Conditions resolve names in the same order: (*probe).variable.
 func keyField(m *Marker, name string) (event.Field, bool) {
-	if b, ok := builtin[name]; ok {
-		return b.Field, true
-	}
 	if i := fieldIndex(m, name); i >= 0 {
 		return m.Fields[i], true
 	}
-	return event.Field{Name: name}, false
+	return source.BuiltinField(name)
 }
 
 // keyFields returns the fields of a marker named by CountOptions.By.
@@ -70,14 +62,6 @@ func keyFields(m *Marker, by []string) []event.Field {
 		fields[i], _ = keyField(m, name)
 	}
 	return fields
-}
-
-// keyArgument returns the source of the field with a name in CountOptions.By.
-func keyArgument(m *Marker, name string) Argument {
-	if _, ok := builtin[name]; ok {
-		return Argument{}
-	}
-	return model.ArgumentOf(m, fieldIndex(m, name))
 }
 
 // checkKey reports whether each name means something for at least one of the markers.
@@ -100,14 +84,17 @@ func checkKey(markers []*Marker, by []string) error {
 	return nil
 }
 
-// keyValue reads part i of a key. The part has a name and a field, and the field comes from arg.
-func keyValue(k prog.RawKey, i int, name string, f *event.Field, arg Argument) event.Value {
+// keyValue reads part i of a key, which is what a name means for a marker.
+func keyValue(k prog.RawKey, i int, m *Marker, name string) event.Value {
+	f, _ := keyField(m, name)
+	at := fieldIndex(m, name)
+	arg := model.ArgumentOf(m, at)
 	switch {
 	case k.Absent(i):
 		return event.Missing(errNone)
 	case k.Failed(i):
 		return event.Missing(errMemory)
-	case builtin[name].source == prog.FromComm:
+	case at < 0 && builtin[name] == prog.FromComm:
 		comm := k.Comm(i)
 		name, _, _ := bytes.Cut(comm[:], []byte{0})
 		return event.Text(event.String, bytes.Clone(name), len(name))
@@ -135,21 +122,23 @@ func (p *probe) key(by []string) prog.Key {
 
 // keyPart plans one part. What a site does not have, or what cannot be read, is absent.
 func (p *probe) keyPart(name string) prog.Part {
-	if b, ok := builtin[name]; ok {
-		return p.builtin(b.source)
-	}
 	i := fieldIndex(p.marker, name)
 	if i < 0 {
-		return prog.Part{}
+		return p.builtin(builtin[name])
 	}
 	kind, part, err := p.part(i)
-	if is := p.marker.Fields[i].Kind; err != nil || kind != is && (kind.IsFloat() || is.IsFloat() || kind.HasLength() || is.HasLength()) {
+	if err != nil || !alike(kind, p.marker.Fields[i].Kind) {
 		return prog.Part{} // a float32 is no key where other sites pass a float64, nor text where they pass numbers
 	}
 	return part
 }
 
-// builtin says where what every hit has comes from. Only linked Go programs have goroutines.
+// alike reports whether values of two kinds can be told apart in one column.
+func alike(a, b event.Kind) bool {
+	return a == b || !a.IsFloat() && !b.IsFloat() && !a.HasLength() && !b.HasLength()
+}
+
+// builtin returns a value that every hit has as a part. Only linked Go programs have goroutines.
 func (p *probe) builtin(s prog.Source) prog.Part {
 	if s == prog.FromGoroutine && p.plan.Goid < 0 {
 		return prog.Part{}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/histogram"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
@@ -14,13 +15,20 @@ import (
 // LatencyOptions are how Latency joins hits to pairs. The zero value is what most callers want.
 type LatencyOptions struct {
 	Attach
-	// By says what the begin and the end of a pair have in common, besides the process:
+	// Key names the value that the begin and the end of a pair have in common, besides the process:
 	// "tid", the thread; "goroutine"; or a field of the markers, by name or as "arg1" and so
 	// on, such as the number of a request. "" is the goroutine where the number of it is
 	// known at every site, as in linked Go programs, and the thread otherwise.
-	By string
-	// EndBy is the field on the end's side where it has another name there, "" for By.
-	EndBy string
+	Key string
+	// EndKey is the name of that value at the end if it differs from Key.
+	EndKey string
+	// By names the values that divide pairs into groups, at most 8, four of them strings:
+	// Latencies.Keys. A name is a field of the begin, or else of the end, or else what every begin
+	// has, as in CountOptions.By. A name that no marker has is a *NoFieldError.
+	By []string
+	// MaxKeys is how many groups there is room for, 0 for 1024, at most 16384. Each takes 16 KiB
+	// of memory.
+	MaxKeys int
 	// MaxOpen is how many pairs can be open at once, 0 for 65536, at most 1048576. When there
 	// are more, those that are open for the longest are forgotten: begins in no pair. The first keys,
 	// 8192 at most, have a place of their own besides: hits of those cost less, and they are not forgotten.
@@ -43,6 +51,7 @@ type pairs interface {
 	by() pairing
 	markers() (begin, end []*Marker)
 	read() (*Latencies, error)
+	stop() error
 }
 
 // Latencies is what Pairs has measured since attaching.
@@ -61,6 +70,17 @@ type Latencies struct {
 	Full uint64
 	// Lost is how many events on either side found the rings of an agent full, and are in no pair.
 	Lost uint64
+
+	// With LatencyOptions.By every pair is in one of Keys or in Others.
+	Keys   []KeyLatency        // in the order of their first Read
+	Others histogram.Histogram // the pairs whose groups found no room: LatencyOptions.MaxKeys
+}
+
+// KeyLatency is what was measured of the pairs with one Key.
+type KeyLatency struct {
+	Key    *Key          // the same for the same values in each Read
+	Fields []event.Field // of the key's values
+	histogram.Histogram
 }
 
 func (l *Latencies) setCounts(c source.PairCounts) {
@@ -83,6 +103,13 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 	d := o.Attach.options()
 	if d.maxKeys = defaultMaxOpen; o.MaxOpen > 0 {
 		d.maxKeys = min(o.MaxOpen, maxMaxKeys)
+	}
+	if d.maxGroups = defaultMaxGroups; o.MaxKeys > 0 {
+		d.maxGroups = min(o.MaxKeys, maxMaxGroups)
+	}
+	d.by = o.By
+	if o.Key != "" {
+		d.keys = []string{o.Key, cmp.Or(o.EndKey, o.Key)}
 	}
 	t, err := t.checkAttach(begin, d.Later)
 	if err != nil {
@@ -119,34 +146,44 @@ func Latency(t Target, begin, end []*Marker, o *LatencyOptions) (*Pairs, error) 
 	return &Pairs{attached(t, engine), engine}, nil
 }
 
-// pairing is what begin and end have in common, by the names of LatencyOptions.By; "" is not known yet.
-type pairing struct{ begin, end string }
+// pairing is what begin and end have in common, by the names of LatencyOptions.Key; "" is not known yet.
+type pairing struct {
+	begin, end string
+	// chosen means that it is the default: the goroutine or the thread, and no field of such a name.
+	chosen bool
+}
 
 // pairing chooses by the markers that there are first.
 func (o *LatencyOptions) pairing(first []*Marker) pairing {
-	by := pairing{o.By, o.EndBy}
-	if by.begin == "" && len(first) > 0 {
-		by.begin = "goroutine"
-		if slices.ContainsFunc(first, func(m *Marker) bool { return !knowsGoroutine(m) }) {
-			by.begin = "tid"
-		}
+	if o.Key != "" || len(first) == 0 {
+		return pairing{o.Key, cmp.Or(o.EndKey, o.Key), false}
 	}
-	return pairing{by.begin, cmp.Or(by.end, by.begin)}
+	by := "goroutine"
+	if slices.ContainsFunc(first, func(m *Marker) bool { return !knowsGoroutine(m) }) {
+		by = "tid"
+	}
+	return pairing{by, by, true}
 }
 
-// check reports whether the markers have what pairs are to be joined by. Of those that are to come it
-// says nothing.
+// check reports whether the markers have the values that pairs are to be joined and grouped by. It
+// ignores markers of libraries that are loaded later.
 func (o *LatencyOptions) check(begin, end []*Marker) error {
-	by := o.pairing(slices.Concat(begin, end))
-	if len(begin) > 0 {
+	all := slices.Concat(begin, end)
+	by := o.pairing(all)
+	if len(begin) > 0 && !by.chosen {
 		if err := checkKey(begin, []string{by.begin}); err != nil {
 			return err
 		}
 	}
-	if len(end) > 0 {
-		return checkKey(end, []string{by.end})
+	if len(end) > 0 && !by.chosen {
+		if err := checkKey(end, []string{by.end}); err != nil {
+			return err
+		}
 	}
-	return nil
+	if len(all) == 0 {
+		return nil
+	}
+	return checkKey(all, o.By)
 }
 
 // knowsGoroutine reports whether hits of all sites know the number of their goroutine.
@@ -165,15 +202,19 @@ func knowsGoroutine(m *Marker) bool {
 	return len(model.Records(m)) > 0 && model.Goid(m.File) >= 0
 }
 
-// By returns what pairs are joined by: what LatencyOptions said, or what was chosen, "" as long as there are
-// no markers to choose by.
-func (p *Pairs) By() (begin, end string) {
+// Key returns the names of the value by which pairs are joined: those of LatencyOptions, or what was
+// chosen, "" as long as there are no markers to choose by.
+func (p *Pairs) Key() (begin, end string) {
 	by := p.engine.by()
 	return by.begin, by.end
 }
 
 // Markers returns those that are attached, Later's among them.
 func (p *Pairs) Markers() (begin, end []*Marker) { return p.engine.markers() }
+
+// Stop ends measuring, for all markers at one moment, and detaches. Read then returns what was
+// measured. Further calls do nothing.
+func (p *Pairs) Stop() error { return p.engine.stop() }
 
 // Read returns what was measured since attaching, by one system call. The result belongs to
 // the caller. After Close it returns os.ErrClosed.

@@ -20,13 +20,14 @@ type kernelPairs struct {
 	mu         sync.Mutex // guards what follows
 	joined     pairing
 	begin, end []*Marker
+	groups     groupKeys
 }
 
 func newPairs(t Target, begin, end []*Marker, how *LatencyOptions, o options) (pairs, error) {
 	if t.engine == EngineAgent {
 		return newAgentPairs(t, begin, end, how, o)
 	}
-	k := &kernelPairs{how: how, first: len(begin)}
+	k := &kernelPairs{how: how, first: len(begin), groups: newGroupKeys(how.By)}
 	if err := k.attach(t, slices.Concat(begin, end), o, k); err != nil {
 		return nil, err
 	}
@@ -57,9 +58,15 @@ func (k *kernelPairs) oneSided(begin, end []*Marker) error {
 }
 
 func (k *kernelPairs) open(how bpf.Options) (_ kernel, err error) {
-	k.kernel, err = bpf.NewLatency(k.options.maxKeys, how)
+	groups := 0
+	if len(k.how.By) > 0 {
+		groups = k.options.maxGroups
+	}
+	k.kernel, err = bpf.NewLatency(k.options.maxKeys, groups, how)
 	return k.kernel, err
 }
+
+func (k *kernelPairs) stop() error { return k.attachment.end(k.kernel.Stop) }
 
 func (k *kernelPairs) plan(p *plan) {
 	k.mu.Lock()
@@ -67,12 +74,24 @@ func (k *kernelPairs) plan(p *plan) {
 	if k.joined == (pairing{}) {
 		k.joined = k.how.pairing(p.markers)
 	}
+	for _, end := range []bool{false, true} { // a name is the begin's, if it is a field there
+		for i, m := range p.markers {
+			if k.ends(p.markers, i) == end {
+				k.groups.see(m)
+			}
+		}
+	}
 	p.each(func(s *prog.Site, pr *probe) {
 		name := k.joined.begin
 		if s.End = k.ends(p.markers, int(s.Index)); s.End {
 			name = k.joined.end
 		}
-		s.Key = pr.key([]string{name})
+		if k.joined.chosen {
+			s.Key = prog.Key{pr.builtin(builtin[name])}
+		} else {
+			s.Key = pr.key([]string{name})
+		}
+		s.By, s.Own = k.groups.key(pr, s.End)
 	})
 }
 
@@ -121,11 +140,32 @@ func (k *kernelPairs) read() (*Latencies, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := histogram.New(r.Counts, r.Sum, r.Max)
-	if k.how.Where != "" {
-		r.Ends = min(r.Ends, h.Count()) // of the others nobody knows whether they are missing a begin
+	all := &Latencies{
+		Histogram: histogram.New(r.Counts, r.Sum, r.Max),
+		Begins:    r.Begins, Ends: r.Ends, Nested: r.Nested, Unread: r.Unread, Full: r.Full,
 	}
-	return &Latencies{
-		Histogram: h, Begins: r.Begins, Ends: r.Ends, Nested: r.Nested, Unread: r.Unread, Full: r.Full,
-	}, nil
+	if len(k.how.By) > 0 {
+		if err := k.readGroups(all); err != nil {
+			return nil, err
+		}
+	}
+	if k.how.Where != "" {
+		all.Ends = min(all.Ends, all.Count()) // the begins of other ends may be among those that were rejected
+	}
+	return all, nil
+}
+
+// readGroups fills in the keys. The kernel counts each pair once, those that found no room apart from the groups.
+func (k *kernelPairs) readGroups(all *Latencies) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all.Others = all.Histogram.Clone()
+	err := k.kernel.Groups(func(raw prog.RawKey, r *prog.Latencies) {
+		key := k.groups.decode(raw)
+		key.Histogram = histogram.New(r.Counts, r.Sum, r.Max)
+		all.Histogram.Merge(&key.Histogram)
+		all.Keys = append(all.Keys, key)
+	})
+	slices.SortFunc(all.Keys, func(a, b KeyLatency) int { return k.groups.order[a.Key] - k.groups.order[b.Key] })
+	return err
 }

@@ -60,8 +60,8 @@ func counters(l *Latencies) [5]uint64 {
 func TestLatencyC(t *testing.T) {
 	const threads, rounds = 4, 500
 	for _, mode := range modes {
-		for _, by := range []LatencyOptions{{}, {By: "arg1", EndBy: "arg2"}} {
-			t.Run(fmt.Sprint(mode, by.By), func(t *testing.T) {
+		for _, by := range []LatencyOptions{{}, {Key: "arg1", EndKey: "arg2"}} {
+			t.Run(fmt.Sprint(mode, by.Key), func(t *testing.T) {
 				force(t, mode)
 				p := startC(t, "pairs", fmt.Sprint(threads), fmt.Sprint(rounds))
 				target := PIDs(p.PID())
@@ -71,7 +71,7 @@ func TestLatencyC(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer l.Close()
-				if begin, _ := l.By(); by.By == "" && begin != "tid" {
+				if begin, _ := l.Key(); by.Key == "" && begin != "tid" {
 					t.Errorf("pairs of a C program are joined by %s", begin)
 				}
 				p.run()
@@ -88,7 +88,7 @@ func TestLatencyC(t *testing.T) {
 				checkLatency(t, got, inner, outer)
 				hits := uint64(threads * (rounds + 1))
 				nested := uint64(0)
-				if by.By != "" {
+				if by.Key != "" {
 					nested = threads - 1 // the last begins all say -2
 				}
 				if diff := cmp.Diff([5]uint64{hits, hits, nested, 0, 0}, counters(got)); diff != "" {
@@ -114,7 +114,7 @@ func TestLatencyForgets(t *testing.T) {
 			p := startC(t, "open")
 			target := PIDs(p.PID())
 			all := mustFind(t, target)
-			l, err := Latency(target, one(t, all, "begin"), one(t, all, "end"), &LatencyOptions{By: "arg1", MaxOpen: room})
+			l, err := Latency(target, one(t, all, "begin"), one(t, all, "end"), &LatencyOptions{Key: "arg1", MaxOpen: room})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +187,7 @@ func TestGoRequests(t *testing.T) {
 			target := PIDs(p.PID())
 			all := mustFind(t, target)
 			pairs := map[string]*Pairs{}
-			for name, o := range map[string]LatencyOptions{"req:begin req:end": {}, "job:queued job:done": {By: "id", EndBy: "job"}, "nest:in nest:out": {}, "nest:in nest:out outermost": {Attach: Attach{Where: "depth == 3"}}} {
+			for name, o := range map[string]LatencyOptions{"req:begin req:end": {}, "job:queued job:done": {Key: "id", EndKey: "job"}, "nest:in nest:out": {}, "nest:in nest:out outermost": {Attach: Attach{Where: "depth == 3"}}} {
 				sides := strings.Fields(name)
 				l, err := Latency(target, one(t, all, sides[0]), one(t, all, sides[1]), &o)
 				if err != nil {
@@ -196,7 +196,7 @@ func TestGoRequests(t *testing.T) {
 				defer l.Close()
 				pairs[name] = l
 			}
-			if by, _ := pairs["req:begin req:end"].By(); by != "goroutine" {
+			if by, _ := pairs["req:begin req:end"].Key(); by != "goroutine" {
 				t.Errorf("pairs of a Go program are joined by %s", by)
 			}
 			byPath, err := Count(target, one(t, all, "req:*"), &CountOptions{By: []string{"path"}})

@@ -100,9 +100,9 @@ func TestLaterKeys(t *testing.T) {
 
 // Pairs are measured of markers that are loaded later.
 func TestLaterPairs(t *testing.T) {
-	for _, by := range []LatencyOptions{{}, {By: "arg1"}} {
+	for _, by := range []LatencyOptions{{}, {Key: "arg1"}} {
 		for _, c := range laterCases {
-			t.Run(c.name+by.By, func(t *testing.T) {
+			t.Run(c.name+by.Key, func(t *testing.T) {
 				l := startLoader(t, c, c.library(t, "lap.c"), "90")
 				o := by
 				o.Later, o.Ends = l.later, func(m *Marker) bool { return m.Name == "end" }
@@ -111,7 +111,7 @@ func TestLaterPairs(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer pairs.Close()
-				if b, e := pairs.By(); b != by.By || e != by.By {
+				if b, e := pairs.Key(); b != by.Key || e != by.Key {
 					t.Errorf("without a marker pairs are joined by %q and %q", b, e)
 				}
 				l.next()
@@ -130,7 +130,7 @@ func TestLaterPairs(t *testing.T) {
 				if b, e := fullNames(begin), fullNames(end); !cmp.Equal(b, []string{"lap:begin"}) || !cmp.Equal(e, []string{"lap:end"}) {
 					t.Errorf("attached to %v and %v", b, e)
 				}
-				if b, _ := pairs.By(); b != "arg1" && b != "tid" {
+				if b, _ := pairs.Key(); b != "arg1" && b != "tid" {
 					t.Errorf("pairs of a C library are joined by %q", b)
 				}
 				closeNow(t, pairs)
@@ -173,7 +173,7 @@ func TestLaterExec(t *testing.T) {
 	})
 	t.Run("pairs", func(t *testing.T) {
 		p, target := follow(t)
-		o := &LatencyOptions{Attach: Attach{Later: later(t, true)}, By: "tid", Ends: func(m *Marker) bool { return m.Name == "end" }}
+		o := &LatencyOptions{Attach: Attach{Later: later(t, true)}, Key: "tid", Ends: func(m *Marker) bool { return m.Name == "end" }}
 		o.Later.Choose = func(m *Marker) bool { return m.Provider == "pairs" }
 		pairs, err := Latency(target, nil, nil, o)
 		if err != nil {
@@ -211,7 +211,7 @@ func TestLaterGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if by, _ := pairs.By(); by != "goroutine" || got.Count() != 8*50 {
+	if by, _ := pairs.Key(); by != "goroutine" || got.Count() != 8*50 {
 		t.Errorf("%d pairs by %s, want 400 by goroutine", got.Count(), by)
 	}
 }

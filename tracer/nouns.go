@@ -57,7 +57,7 @@ var (
 	// ErrCounterConflict reports that another tracer has the very site under another reference
 	// counter, or that two notes name one site with two counters: the kernel allows one.
 	ErrCounterConflict = model.ErrCounterConflict
-	// ErrRedZone reports that, at the site, this kernel would overwrite variables of the program.
+	// ErrRedZone reports that this kernel may overwrite variables of the program at the site.
 	ErrRedZone = model.ErrRedZone
 	// ErrTyped reports that Attach.Strings was given for markers whose strings are known without it.
 	ErrTyped = model.ErrTyped

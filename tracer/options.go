@@ -14,7 +14,8 @@ type Later struct {
 	// Choose says whether a marker of such a file is wanted; nil, all are.
 	Choose func(*Marker) bool
 	// Report is told what was attached then, or what went wrong with it, which ends nothing else.
-	// It may be nil.
+	// A site that is left out is a *SiteError, for a marker without a field of Where with a
+	// *WhereError in it. It may be nil.
 	Report func(attached []*Marker, err error)
 	// Pause holds a thread where it has executed a program, or its dynamic linker has mapped
 	// something, until what there is in it is attached: for some 20 ms, before a single
@@ -109,6 +110,8 @@ const (
 	defaultMaxKeys    = 16 << 10
 	defaultMaxOpen    = 64 << 10
 	maxMaxKeys        = 1 << 20
+	defaultMaxGroups  = 1 << 10
+	maxMaxGroups      = 16 << 10
 )
 
 // options are the options of all verbs, with their defaults filled in and their limits kept.
@@ -116,9 +119,11 @@ type options struct {
 	Attach
 	maxString int
 	maxKeys   int
+	maxGroups int
 	ownPIDs   bool
 	usual     bool // BufferSize is the default
 	by        []string
+	keys      []string // of pairs
 }
 
 func (a Attach) options() options {
@@ -167,7 +172,7 @@ func CheckWhere(where string, m *Marker) (missing []string, err error) {
 	}
 	for _, name := range expr.Names() {
 		_, ok := keyField(m, name)
-		if !ok && name != "gid" && (m.Typed || model.Positional(m, name) == 0) && !slices.Contains(missing, name) {
+		if !ok && (m.Typed || model.Positional(m, name) == 0) && !slices.Contains(missing, name) {
 			missing = append(missing, name)
 		}
 	}

@@ -10,18 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/feature"
-	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // A site where a probe would do harm costs itself only: in all that attaches, and in what is
 // loaded later. When it is all there is, it is refused.
 func TestSkipsRedZone(t *testing.T) {
-	path := buildTick(t, "mixed", "bare")
+	path := mixed(t)
 	if g, err := feature.UprobeGeneration(); err != nil || g != feature.Nop5 {
 		t.Skipf("this kernel makes no calls of nops of 5 bytes: %v, %v", g, err)
 	}
-	model.KeepRedZone = true
-	defer func() { model.KeepRedZone = false }()
 	check := func(t *testing.T, skipped []*SiteError) {
 		t.Helper()
 		if len(skipped) != 1 || skipped[0].Marker.Name != "bare" || !errors.Is(skipped[0], ErrRedZone) {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -174,7 +176,7 @@ func startAgent(ctx context.Context, argv []string, o *StartOptions) (*agentComm
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
 	}
-	cmd.Env = append(cmd.Env, "WAYMARK_AGENT=wait")
+	cmd.Env = append(cmd.Env, waiting(cmd.Env))
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the command: %w", err)
 	}
@@ -189,6 +191,18 @@ func startAgent(ctx context.Context, argv []string, o *StartOptions) (*agentComm
 		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
 	}
 	return c, nil
+}
+
+// waiting returns the variable by which an agent waits for its tracer, followed by its value in env, which the
+// agent restores for the programs that it executes.
+func waiting(env []string) string {
+	const name = "WAYMARK_AGENT="
+	for _, v := range slices.Backward(env) {
+		if before, ok := strings.CutPrefix(v, name); ok {
+			return name + "wait:" + before
+		}
+	}
+	return name + "wait"
 }
 
 // connect waits for the program's agent.

@@ -49,20 +49,9 @@ func (t Target) By(e Engine) Target {
 	return t
 }
 
-// Engine returns the engine with which Find looks at the target. For EngineAuto it decides.
-func (t Target) Engine() (Engine, error) {
-	if err := t.check(); err != nil || t.engine != EngineAuto {
-		return t.engine, err
-	}
-	if len(t.pids) == 0 || !haveAgents(t) {
-		return EngineKernel, nil
-	}
-	t, _, err := chooseEngine(context.Background(), t)
-	if err != nil {
-		return EngineKernel, nil // Find returns the error
-	}
-	return t.engine, nil
-}
+// Engine returns the engine that the target was given by By, EngineAuto for none. Found.Target has the one that Find
+// chose.
+func (t Target) Engine() Engine { return t.engine }
 
 // Find returns the markers of a target, by file and in the order of their notes: of processes those
 // of the executables and every file mapped executable now, each once. The files read are the mapped
@@ -81,15 +70,21 @@ func Find(ctx context.Context, t Target) ([]*Marker, error) { return t.find(ctx,
 func FindNames(ctx context.Context, t Target) ([]*Marker, error) { return t.find(ctx, true) }
 
 func (t Target) find(ctx context.Context, names bool) ([]*Marker, error) {
-	if err := t.check(); err != nil {
-		return nil, err
-	}
 	t.names = names
-	if t.engine != EngineAuto {
-		return find(ctx, t)
-	}
-	_, markers, err := chooseEngine(ctx, t)
+	_, markers, err := t.resolve(ctx)
 	return markers, err
+}
+
+// resolve returns the target with the engine that looks at it, and the markers that it finds.
+func (t Target) resolve(ctx context.Context) (Target, []*Marker, error) {
+	if err := t.check(); err != nil {
+		return t, nil, err
+	}
+	if t.engine != EngineAuto {
+		markers, err := find(ctx, t)
+		return t, markers, err
+	}
+	return chooseEngine(ctx, t)
 }
 
 // check reports whether t names something.

@@ -20,28 +20,38 @@ func find(ctx context.Context, t Target) ([]*Marker, error) {
 	case t.engine == EngineAgent && len(t.pids) == 0:
 		return nil, errNoProcesses
 	case t.engine == EngineAgent:
-		return agentconn.Find(ctx, t.pids)
+		agents, err := agentconn.DialAll(ctx, t.pids)
+		if err != nil {
+			return nil, err
+		}
+		defer agents.Close()
+		return agents.Find(ctx)
 	case len(t.pids) > 0:
 		return model.FindPIDs(ctx, t.pids, t.names)
 	}
 	return model.FindPath(t.path, t.names)
 }
 
-// chooseEngine finds out which engine EngineAuto is for a target, and returns what that one finds.
+// chooseEngine finds out which engine EngineAuto is for a target, and returns what that one finds. It connects to the
+// agents once at most.
 func chooseEngine(ctx context.Context, t Target) (Target, []*Marker, error) {
 	kernel, agent := t.By(EngineKernel), t.By(EngineAgent)
-	if len(t.pids) == 0 {
-		markers, err := find(ctx, kernel)
-		return kernel, markers, err
+	permitted := kernelPermitted() == nil
+	var markers []*Marker
+	var err error
+	if permitted || len(t.pids) == 0 {
+		if markers, err = find(ctx, kernel); err != nil || len(markers) > 0 || len(t.pids) == 0 {
+			return kernel, markers, err
+		}
 	}
-	if kernelPermitted() != nil && haveAgents(t) {
-		markers, err := find(ctx, agent)
+	agents, none := agentconn.DialAll(ctx, t.pids)
+	if none == nil {
+		defer agents.Close()
+		markers, err = agents.Find(ctx)
 		return agent, markers, err
 	}
-	markers, err := find(ctx, kernel)
-	if err == nil && len(markers) == 0 && haveAgents(t) {
-		markers, err = find(ctx, agent)
-		return agent, markers, err
+	if !permitted {
+		markers, err = find(ctx, kernel)
 	}
 	return kernel, markers, err
 }
@@ -68,18 +78,6 @@ func checkAgent(t Target, markers []*Marker) error {
 }
 
 func kernelPermitted() error { return model.AttachPermission("attaching") }
-
-// haveAgents reports whether all processes of a target have agents.
-func haveAgents(t Target) bool {
-	for _, pid := range t.pids {
-		a, err := agentconn.Dial(pid)
-		if err != nil {
-			return false
-		}
-		a.Close()
-	}
-	return true
-}
 
 // agentFunction is the name of a function that every program with an agent has: in the table by which the
 // runtime prints tracebacks, which strip leaves.

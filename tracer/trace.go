@@ -6,6 +6,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/shm/ring"
+	"github.com/waymark-trace/waymark/tracer/internal/model"
 )
 
 // Tracer yields the events of markers and implements source.Source. Read must not be
@@ -23,6 +24,7 @@ type events interface {
 	source.Stopper
 	Stream() (name string, reasons []string)
 	Filtered() (uint64, error)
+	Late() uint64
 }
 
 // fullBuffers returns the losses from full kernel buffers, by CPU.
@@ -55,8 +57,11 @@ func Trace(t Target, markers []*Marker, o *TraceOptions) (*Tracer, error) {
 }
 
 // Read fills in the next event and waits for it. It allocates nothing: Values and their texts are
-// used again by the next Read, unless Event.Clone copies them. Events come in the order in which
-// their probes began to write them.
+// used again by the next Read, unless Event.Clone copies them.
+//
+// Events come in the order of their times: an event waits for Window, so that earlier ones of other
+// CPUs, which were still being written, come before it. One that is later than that comes at once,
+// after events with later times, and Late counts it. Events of TraceKernel come as they were written.
 //
 // Read returns io.EOF after the last event once Stop was called or all processes of the target have
 // ended, and os.ErrClosed after Close. It returns the context's error as soon as the context is done:
@@ -80,6 +85,14 @@ func (t *Tracer) Buffer() int64 {
 	return 0
 }
 
+// Window is how long Tracer.Read keeps an event for the sake of order.
+const Window = model.Window
+
+// Late returns the number of events so far that Read returned after events with later times, because
+// they were written more than Window after their time: their thread was preempted in the probe, or
+// waited for memory.
+func (t *Tracer) Late() uint64 { return t.engine.Late() }
+
 // Filtered returns the number of hits so far that Attach.Where rejected.
 func (t *Tracer) Filtered() (uint64, error) { return t.engine.Filtered() }
 
@@ -87,8 +100,8 @@ func (t *Tracer) Filtered() (uint64, error) { return t.engine.Filtered() }
 // returned, and Filtered, they are every hit: after Stop, exactly.
 func (t *Tracer) Losses() ([]source.Loss, error) { return t.engine.Losses() }
 
-// Order returns the order of events: that in which their probes began to write them. Events of a
-// dead program and of a snapshot are in the order of time.
+// Order returns the order of events: that of time but for those that Late counts, so it is
+// source.Arrival. Events of a dead program and of a snapshot are all in the order of time.
 func (t *Tracer) Order() source.Order { return t.engine.Order() }
 
 // Stream returns the name that the events' files have in a recorded trace, "kernel", "agent" or

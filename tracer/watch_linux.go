@@ -98,7 +98,7 @@ func (w *watcher) know(key int, f *File) bool {
 
 // options are how to attach.
 func (w *watcher) options(o options) bpf.Options {
-	how := bpf.Options{Mode: forceMode, MaxString: o.maxString, BufferSize: o.BufferSize, OwnPIDs: o.ownPIDs}
+	how := bpf.Options{Mode: forceMode, MaxString: o.maxString, BufferSize: o.BufferSize, OwnPIDs: o.ownPIDs, Window: model.Window}
 	if w != nil {
 		how.Watch = w.watch
 	}

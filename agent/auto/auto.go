@@ -2,7 +2,7 @@
 //
 //	import _ "github.com/waymark-trace/waymark/agent/auto"
 //
-// See package agent for what that means and costs, and for the environment variable that prevents it.
+// Package agent documents the effects and the cost, and the environment variable that prevents it.
 package auto
 
 import "github.com/waymark-trace/waymark/agent"

@@ -92,6 +92,9 @@ func (h *Histogram) Since(before *Histogram) *Histogram {
 // Count returns the number of durations.
 func (h *Histogram) Count() uint64 { return h.n }
 
+// Sum returns the sum of all durations.
+func (h *Histogram) Sum() time.Duration { return duration(h.sum) }
+
 // Max returns the longest duration, or 0 if there is none.
 func (h *Histogram) Max() time.Duration { return duration(h.max) }
 

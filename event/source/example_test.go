@@ -74,7 +74,7 @@ func ExamplePairs() {
 	pairs := source.NewPairs(source.PairOptions{
 		Begins: func(p *event.Point) bool { return p.FullName() == "http:request_start" },
 		Ends:   func(p *event.Point) bool { return p.FullName() == "http:request_end" },
-		By:     "id",
+		Key:    "id",
 	})
 	for e, err := range source.Events(context.Background(), requests()) {
 		if err != nil {

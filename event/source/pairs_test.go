@@ -14,11 +14,11 @@ var (
 	other = &event.Point{Name: "other"}
 )
 
-func newPairs(by, endBy string, open int) *Pairs {
+func newPairs(key, endKey string, open int) *Pairs {
 	return NewPairs(PairOptions{
 		Begins: func(p *event.Point) bool { return p == begin || p == both },
 		Ends:   func(p *event.Point) bool { return p == end || p == both },
-		By:     by, EndBy: endBy, MaxOpen: open,
+		Key:    key, EndKey: endKey, MaxOpen: open,
 	})
 }
 
@@ -40,12 +40,12 @@ func TestPairs(t *testing.T) {
 		return &event.Event{Point: p, Time: at, PID: 1, TID: tid}
 	}
 	for _, tt := range []struct {
-		name      string
-		by, endBy string
-		open      int
-		events    []*event.Event
-		want      []time.Duration
-		counts    PairCounts
+		name        string
+		key, endKey string
+		open        int
+		events      []*event.Event
+		want        []time.Duration
+		counts      PairCounts
 	}{
 		{"goroutine", "", "", 0, []*event.Event{hit(begin, 1, 0, ""), hit(other, 2, 0, ""), hit(end, 5, 0, ""), hit(end, 6, 0, "")},
 			[]time.Duration{4}, PairCounts{Begins: 1, Ends: 2}},
@@ -63,11 +63,12 @@ func TestPairs(t *testing.T) {
 		{"no field", "id", "", 0, []*event.Event{hit(begin, 1, 5, ""), hit(end, 5, 5, "")}, nil, PairCounts{Begins: 1, Unread: 1}},
 		{"full", "id", "number", 1, []*event.Event{hit(begin, 1, 5, ""), hit(begin, 2, 6, ""), hit(end, 5, 6, ""), hit(end, 6, 5, ""), hit(begin, 7, 6, "")},
 			[]time.Duration{5}, PairCounts{Begins: 3, Ends: 2, Full: 1}},
+		{"neither goroutine nor thread", "", "", 0, []*event.Event{thread(begin, 1, 0), thread(end, 2, 0)}, nil, PairCounts{Unread: 2}},
 		{"both", "", "", 0, []*event.Event{hit(both, 1, 0, ""), hit(both, 3, 0, ""), hit(both, 7, 0, "")},
 			[]time.Duration{2, 4}, PairCounts{Begins: 3, Ends: 3}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPairs(tt.by, tt.endBy, tt.open)
+			p := newPairs(tt.key, tt.endKey, tt.open)
 			var got []time.Duration
 			for _, e := range tt.events {
 				if took, ended := p.Add(e); ended {
@@ -110,7 +111,7 @@ func TestAppendKey(t *testing.T) {
 			t.Errorf("values %d and %d have the key %q", before, i, key)
 		}
 		seen[string(key)] = i
-		if v, ok := KeyValue(e, "pid"); !ok || v.Int() != 9 { // not the field, as in the kernel
+		if v, ok := KeyValue(e, "pid"); !ok || v.Int() != 5 { // the field comes before the process
 			t.Errorf("pid is %d, %t", v.Int(), ok)
 		}
 		if _, ok := KeyValue(e, "gone"); ok {

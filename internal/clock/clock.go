@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Kind says what ticks are.
+// Kind is the source of ticks.
 type Kind uint32
 
 // The kinds. They are written into files: a kind keeps its number.
@@ -47,10 +47,10 @@ func Now(k Kind) (ticks uint64, ok bool) {
 	return 0, false
 }
 
-// Pair is what the clocks said at one moment.
+// Pair has the readings of the clocks at one moment.
 type Pair struct {
 	Ticks     uint64
-	Monotonic int64 // nanoseconds of CLOCK_MONOTONIC, or what the platform has in its place
+	Monotonic int64 // nanoseconds of CLOCK_MONOTONIC, or of the platform's equivalent
 	Wall      int64 // nanoseconds since 1970
 }
 

@@ -50,7 +50,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// What is converted by the line that is kept equals what is computed anew, and follows the pairs.
+// A conversion by the cached line equals a fresh computation, and follows the pairs.
 func TestLines(t *testing.T) {
 	var c Converter
 	pairs := []Pair{{Ticks: 1000, Monotonic: 500}, {Ticks: 3000, Monotonic: 1500}, {Ticks: 1 << 50, Monotonic: 1 << 48}, {Ticks: 1<<50 + 9, Monotonic: 1<<48 + 90}}

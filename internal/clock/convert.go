@@ -52,7 +52,7 @@ func compareTicks(p Pair, ticks uint64) int { return cmp.Compare(p.Ticks, ticks)
 func (c *Converter) Len() int { return len(c.pairs) }
 
 // Monotonic returns the time of ticks in nanoseconds of CLOCK_MONOTONIC. Before the first
-// and behind the last pair the nearest line goes on.
+// and after the last pair the nearest line goes on.
 func (c *Converter) Monotonic(ticks uint64) int64 {
 	if t, ok := c.line.Monotonic(ticks); ok {
 		return t
@@ -100,7 +100,7 @@ func (c *Converter) search(ticks uint64) int64 {
 	return a.Monotonic + int64(scale(ticks-a.Ticks, rise, run))
 }
 
-// Wall returns what to add to CLOCK_MONOTONIC for wall time, as the newest pair has it.
+// Wall returns the offset from CLOCK_MONOTONIC to wall time at the newest pair.
 func (c *Converter) Wall() int64 {
 	if len(c.pairs) == 0 {
 		return 0

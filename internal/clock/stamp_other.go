@@ -5,8 +5,8 @@ package clock
 // Stamp returns the ticks of the clock and the address of this goroutine's descriptor.
 type Stamp func() (ticks uint64, g uintptr)
 
-// StampOf returns what stamps events with a clock. getg returns the address of the goroutine's
-// descriptor.
+// StampOf returns the function that stamps events with a clock. getg returns the address of the
+// goroutine's descriptor.
 func StampOf(k Kind, getg func() uintptr) Stamp {
 	if k == Monotonic {
 		return func() (uint64, uintptr) { return uint64(nanotime()), getg() }

@@ -12,8 +12,8 @@ type Stamp func() (ticks uint64, g uintptr)
 // func value is a pointer to a code pointer, and has no wrapper.
 var stampCode uintptr
 
-// StampOf returns what stamps events with a clock. getg returns the address of the goroutine's
-// descriptor where no instruction does.
+// StampOf returns the function that stamps events with a clock. getg returns the address of the
+// goroutine's descriptor where no instruction does.
 func StampOf(k Kind, getg func() uintptr) Stamp {
 	if k == counter {
 		code := unsafe.Pointer(&stampCode)

@@ -31,13 +31,15 @@ func (im *Image) Contents(s *Section) ([]byte, error) {
 	return data, nil
 }
 
-// Forget frees the bytes that Contents returned.
+// Forget frees the bytes that Contents and Relocated returned.
 func (im *Image) Forget() {
 	for _, m := range im.mappings {
 		im.budget.give(m.counted)
 		_ = m.memory.unmap()
 	}
-	im.mappings, im.contents = nil, nil
+	im.mappings, im.contents, im.relocated = nil, nil, nil
+	im.budget.give(valueSize * uint64(len(im.values)))
+	im.values = nil
 }
 
 // Release removes the mapped pages of Contents from the memory of this process. They remain valid,

@@ -52,7 +52,11 @@ type Image struct {
 
 	contents map[*Section][]byte // cached by Contents
 	mappings []mapping           // that back some of contents
-	search   search
+
+	relocated map[*Section][]byte // cached by Relocated
+	values    []symbolValue       // of the symbols in section valuesOf, nil until they are needed
+	valuesOf  uint32
+	search    search
 }
 
 // Open opens the regular file at path.

@@ -43,7 +43,7 @@ const (
 //	16  version   uint64      Version
 //	24  pool      address     the first stub
 //	32  stubs     uint64      number of stubs in the pool
-//	40  types     address     runtime.types, what type name offsets count from
+//	40  types     address     runtime.types, the base of type name offsets
 //	48  etypes    address     runtime.etypes
 //	56  text      address     runtime.text … runtime.etext
 //	64  etext     address
@@ -74,7 +74,7 @@ const (
 )
 
 // A stub is 16 bytes of code that a marker's slow path calls while a kernel tracer is
-// connected. Which stub is a marker's own is what gives the marker an address:
+// connected. Each marker has a stub of its own, which is the marker's address for tracers:
 //
 //	 0  0f 1f 44 00 00                 nop5: the note's location, optimized by Linux 6.18–7.1
 //	 5  66 2e 0f 1f 84 00 00 00 00 00  nop10: optimized by Linux 7.2 and later
@@ -95,8 +95,8 @@ var Stub = [StubSize]byte{
 	0xc3,
 }
 
-// Tracepoints and keys begin with a magic of their own. Only the program itself looks for
-// them: their members are the business of their packages.
+// Tracepoints and keys begin with a magic of their own. Only the program itself searches for
+// them, so their packages define their members.
 const (
 	TracepointMagic0 = 0x6b72616d79617703 // "\x03waymark"
 	TracepointMagic1 = 0x2f8c60d914bb7ae5 // random
@@ -104,10 +104,10 @@ const (
 	KeyMagic1        = 0xb7e215093fd86ac1 // random
 )
 
-// The site table tells an optimized program what to patch. It is in the file, not loaded, in a
-// section named .waymark.sites: a header, then sites in the order of their words, and of
-// their addresses for one word. Addresses are those of the file; anchor tells what the program's
-// differ by.
+// The site table lists the code that an optimized program patches. It is in the file, not loaded, in
+// a section named .waymark.sites: a header, then sites in the order of their words, and of their
+// addresses for one word. Addresses are those of the file; the difference of the anchor's addresses
+// relocates them.
 //
 //	 0  magic   uint64  SitesMagic
 //	 8  anchor  uint64  the anchor's address
@@ -122,13 +122,14 @@ const (
 //	17  on      uint8   the byte while it is not
 //	18  first   uint8   which of them the file has
 //	19  prefix  uint8       1: the instruction begins with SitePrefix, one byte before; else 0
-//	20  operand 4 × uint8 of that instruction, which is never changed; zero behind one of a byte
+//	20  operand 4 × uint8 of that instruction, which is never changed; zero after one of a byte
 //
-// The byte is all that ever changes. JMP rel8 (EB) and TEST AL, imm8 (A8) differ in it alone, and so do
-// JMP rel32 (E9) and TEST EAX, imm32 (A9): what is the distance to one is the operand of the
-// other, which changes nothing but flags. So does MOV EAX…EDI, imm32 (B8…BF), where the register is free. In the file it is as the word is in the file: a key can
-// be on from the start. SitePrefix changes neither: it names a segment, for nothing. The kernel's jumps to its
-// thunks have it (gcc -mindirect-branch-cs-prefix).
+// Only this byte ever changes. JMP rel8 (EB) and TEST AL, imm8 (A8) differ in it alone, and so do
+// JMP rel32 (E9) and TEST EAX, imm32 (A9): the distance of the jump is the operand of the test, which
+// changes only flags. MOV EAX…EDI, imm32 (B8…BF) serves as well, if the register is free. The byte in
+// the file matches the word in the file: a key can be on from the start. SitePrefix changes neither
+// instruction: it names a segment, without effect. The kernel's jumps to its thunks have it
+// (gcc -mindirect-branch-cs-prefix).
 const (
 	SitesSection    = ".waymark.sites"
 	SitesMagic      = 0x7365746973796177 // "waysites"

@@ -39,7 +39,7 @@ type Capabilities uint64
 // Has reports whether c is in the set.
 func (s Capabilities) Has(c Capability) bool { return s>>c&1 != 0 }
 
-// Effective returns what this process may do now.
+// Effective returns the effective capabilities of this process.
 func Effective() (Capabilities, error) {
 	s, err := read(os.Getpid(), "status")
 	if err != nil {

@@ -4,5 +4,5 @@ package procfs
 
 import "syscall"
 
-// noProcess is what the kernel says of files of a process that has ended.
+// noProcess is the kernel's error for files of a process that has ended.
 const noProcess = syscall.ESRCH

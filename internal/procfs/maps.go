@@ -45,8 +45,8 @@ const (
 	MaxMappings = 1 << 20
 )
 
-// Maps returns what process pid maps, in order of address. Kernel threads and zombies map
-// nothing. It fails with fs.ErrPermission for processes of other users without CAP_SYS_PTRACE.
+// Maps returns the mappings of process pid, in order of address. Kernel threads and zombies have
+// none. It fails with fs.ErrPermission for processes of other users without CAP_SYS_PTRACE.
 func Maps(pid int) ([]Mapping, error) {
 	f, err := open(path(pid, "maps"))
 	if err != nil {
@@ -123,10 +123,10 @@ func parseMapping(line []byte, last string) (Mapping, error) {
 		return m, nil
 	}
 	name := string(rest)
-	// A file may really be called "x (deleted)": only the kernel knows, and map_files tells.
+	// A file may really be named "x (deleted)": only the kernel knows, and map_files shows it.
 	name, m.Deleted = strings.CutSuffix(name, " (deleted)")
-	// Newline is the one byte that is escaped, and a backslash is not: a name that holds
-	// the four characters \012 cannot be told from one with a newline.
+	// Newline is the only escaped byte, and a backslash is not: a name with the four
+	// characters \012 is indistinguishable from one with a newline.
 	m.Path = strings.ReplaceAll(name, `\012`, "\n")
 	return m, nil
 }

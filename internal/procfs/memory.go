@@ -14,7 +14,7 @@ import (
 // program, reads and writes reach nothing, whatever has the number by then.
 type Memory struct{ f *os.File }
 
-// OpenMemory opens the memory of a process, which needs what ptrace needs.
+// OpenMemory opens the memory of a process, with the same permission as ptrace.
 func OpenMemory(pid int, write bool) (*Memory, error) {
 	flag := os.O_RDONLY
 	if write {
@@ -74,8 +74,8 @@ func (m *Memory) SetCounter(address uint64, value uint16) error {
 	return nil
 }
 
-// ReadCounter returns the 16-bit reference counter at an address of a process. It needs what
-// ptrace needs.
+// ReadCounter returns the 16-bit reference counter at an address of a process. It needs the same
+// permission as ptrace.
 func ReadCounter(pid int, address uint64) (uint16, error) {
 	m, err := OpenMemory(pid, false)
 	if err != nil {

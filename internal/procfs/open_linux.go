@@ -6,8 +6,9 @@ import (
 	"syscall"
 )
 
-// open opens a file of /proc. os.Open would also try to register it with the runtime's poller, which refuses
-// these files: six system calls instead of two, for each of the hundreds of files that a look at all processes reads.
+// open opens a file of /proc. os.Open would also try to register it with the runtime's poller, which
+// refuses these files: six system calls instead of two, for each of hundreds of files when all
+// processes are read.
 func open(path string) (*os.File, error) {
 	for {
 		fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)

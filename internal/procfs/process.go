@@ -14,7 +14,7 @@ func path(pid int, name string) string {
 	return "/proc/" + strconv.Itoa(pid) + "/" + name
 }
 
-// Gone reports whether err says that the process has ended.
+// Gone reports whether err means that the process has ended.
 func Gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, noProcess)
 }
@@ -58,21 +58,22 @@ func Comm(pid int) (string, error) {
 	return strings.TrimSuffix(s, "\n"), err
 }
 
-// Stat is what is needed of /proc/PID/stat.
+// Stat has the used fields of /proc/PID/stat.
 type Stat struct {
 	State byte // R, S, D, T, t, Z, X, …
 	// Start is when the process began, in clock ticks since boot. A process number and its
 	// start identify a process even after the number was used again.
 	Start uint64
-	// Kernel says that it is a kernel thread: it has no program.
+	// Kernel is true for a kernel thread, which has no program.
 	Kernel bool
 }
 
 // pfKthread is PF_KTHREAD of the kernel's include/linux/sched.h.
 const pfKthread = 0x00200000
 
-// ReadStat reads the /proc/PID/stat of a process's first thread, which says the same: to a program that asks for its own
-// QEMU's user mode makes up /proc/PID/stat, and when it began would not be what others read.
+// ReadStat reads the stat file of a process's first thread, which has the same content. QEMU's user
+// mode invents /proc/PID/stat for a program that reads its own, and the start time would differ from
+// the one that other processes read.
 func ReadStat(pid int) (Stat, error) { return ReadThreadStat(pid, pid) }
 
 // ReadThreadStat reads the stat of a thread of a process.

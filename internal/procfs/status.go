@@ -37,8 +37,8 @@ func TracerPID(pid int) (int, error) {
 	return n, nil
 }
 
-// OwnPID returns the number that a process has in its own PID namespace, when that is below the one of /proc;
-// 0 for others, and for kernels that do not say (before Linux 4.1).
+// OwnPID returns the PID of a process in its own PID namespace, if that is below the namespace of
+// /proc; 0 for others, and on kernels that do not report it (before Linux 4.1).
 func OwnPID(pid int) (int, error) {
 	v, err := Status(pid, "NSpid") // from the namespace of /proc downwards
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package schema is the typed metadata that waymark link leaves in a binary: for every
-// marker the names and Go types of its fields, and where each lies in the record that the
-// marker's stub is handed. SDT notes cannot say any of this, and tools that read notes
-// reject notes with anything more in them, so it travels in a section of its own.
+// marker the names and Go types of its fields, and their offsets in the record that is passed to
+// the marker's stub. SDT notes have no room for any of this, and tools reject notes with more in
+// them, so it has a section of its own.
 //
 // The section is not loaded and holds JSON, so that `readelf -p .waymark.schema` shows it.
 package schema
@@ -27,12 +27,12 @@ const MaxSize = 16 << 20
 type Document struct {
 	Version int    `json:"version"`
 	Go      string `json:"go,omitempty"` // the Go version that built the binary
-	// Goid is the offset in bytes of the goroutine's number in the runtime's g, which R14
-	// points to at a stub; -1 when link could not tell.
+	// Goid is the offset in bytes of the goroutine ID in the runtime's g, which R14 points to at
+	// a stub; -1 if link did not find it.
 	Goid int `json:"goid"`
-	// BaseSize is the size in bytes of the file before link: what relinking cuts back to.
+	// BaseSize is the size in bytes of the file before link, to which relinking cuts it back.
 	BaseSize int64 `json:"base_size"`
-	// Code is what link --optimize found where it wrote: what relinking puts back.
+	// Code is the original code where link --optimize wrote, which relinking restores.
 	Code    Code    `json:"code,omitempty"`
 	Markers Markers `json:"markers"`
 }
@@ -47,10 +47,10 @@ type Marker struct {
 	// pointer, length and capacity, 8 bytes each. The section leaves out the Size, which is the
 	// kind's. There are no elements, names of values or reasons.
 	Fields Fields `json:"fields"`
-	// Typed says that link knew the argument types; without it Fields is empty though the
-	// marker may have arguments.
+	// Typed is true if link knew the argument types; otherwise Fields is empty even if the
+	// marker has arguments.
 	Typed    bool   `json:"typed"`
-	Location uint64 `json:"location"` // the marker's stub: what its note points to
+	Location uint64 `json:"location"` // the marker's stub, to which its note points
 	Counter  uint64 `json:"counter"`  // the kernel's half of its armed word
 	Sites    Sites  `json:"sites,omitempty"`
 }
@@ -61,9 +61,9 @@ type Site struct {
 	Function string `json:"function,omitempty"`
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
-	// Call says that the site calls Mark, which then tests: it was not inlined there.
+	// Call is true if the site calls Mark, which then tests, because it was not inlined there.
 	Call bool `json:"call,omitempty"`
-	// Optimized says that link --optimize rewrote it: while off it reads no armed word.
+	// Optimized is true if link --optimize rewrote it: while off it reads no armed word.
 	Optimized bool `json:"optimized,omitempty"`
 }
 
@@ -98,7 +98,7 @@ func Encode(d *Document) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode reads what Encode wrote, and treats every byte of it as hostile.
+// Decode reads the output of Encode, and treats every byte of it as hostile.
 func Decode(data []byte) (*Document, error) {
 	if len(data) > MaxSize {
 		return nil, fmt.Errorf("section %s: %d bytes, more than the %d a schema may have", Section, len(data), MaxSize)

@@ -64,7 +64,7 @@ func TestDecodeRefuses(t *testing.T) {
 		}
 	}
 	for n := range text {
-		if n < len(text)-1 { // the newline at its end says nothing
+		if n < len(text)-1 { // the newline at its end has no meaning
 			if _, err := Decode(text[:n]); err == nil {
 				t.Errorf("cut to %d of %d bytes it is read", n, len(text))
 			}

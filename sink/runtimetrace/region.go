@@ -11,13 +11,13 @@ import (
 // region is a pair of markers between which a region lies.
 type region struct{ name string }
 
-// regions are those that are open, by goroutine. Only the goroutine itself looks into its stack.
+// regions has the open regions by goroutine. Only the goroutine itself uses its stack.
 type regions struct{ open *join.Table[*stack] }
 
 // stack is the regions of one goroutine, the innermost last.
 type stack struct {
 	open []opened
-	deep int // begins beyond maxDepth, whose ends must not close what is below
+	deep int // begins beyond maxDepth, whose ends must not close those below
 }
 
 type opened struct {
@@ -25,7 +25,7 @@ type opened struct {
 	as *trace.Region
 }
 
-// maxDepth bounds what begins without an end take.
+// maxDepth bounds the memory of begins without an end.
 const maxDepth = 1024
 
 func newRegions() regions { return regions{join.NewTable[*stack]()} }

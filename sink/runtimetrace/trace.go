@@ -13,7 +13,7 @@ import (
 	"github.com/waymark-trace/waymark/sink/internal/join"
 )
 
-// Options say what to put into traces.
+// Options choose the markers that go into traces.
 type Options struct {
 	Log     []string    // patterns of markers, as package sink has them
 	Regions []sink.Pair // without a key: a region lies on one goroutine
@@ -34,7 +34,7 @@ type Sink struct {
 	unended, unbegun, dropped atomic.Uint64
 }
 
-// role is what a marker does.
+// role is the part that a marker plays: it logs, begins or ends.
 type role struct {
 	sink                     *Sink
 	log                      bool
@@ -94,8 +94,8 @@ func (s *Sink) role(name string) *role {
 	return r
 }
 
-// event is the probe of every marker. What ends does so before something begins, and what is
-// logged lies inside of what begins or ends here.
+// event is the probe of every marker. Ends come before begins, and a log entry lies inside the
+// region or task that begins or ends at the same event.
 func event(e *marker.Event) {
 	r := e.Data().(*role)
 	s := r.sink
@@ -137,8 +137,8 @@ func (r *role) write(ctx context.Context, e *marker.Event) {
 	}
 }
 
-// forget drops what is open, for tracing has ended: an end that comes in a later trace would
-// belong to nothing there.
+// forget drops open regions and tasks because tracing has ended: in a later trace their ends would
+// have no begins.
 func (s *Sink) forget() {
 	if !s.kept.Load() || !s.kept.CompareAndSwap(true, false) {
 		return
@@ -153,11 +153,11 @@ func (s *Sink) forget() {
 // Losses counts events that did not become a whole region or task, while the runtime traced.
 type Losses struct {
 	Unended uint64 // begins without an end, noticed when another begin or an outer end came
-	Unbegun uint64 // ends without a begin, those included whose begin lay before the trace
+	Unbegun uint64 // ends without a begin, or with one before the trace
 	Dropped uint64 // begins of regions for which there was no room: 131072 goroutines, 1024 on each
 }
 
-// Losses returns what was lost so far.
+// Losses returns the losses so far.
 func (s *Sink) Losses() Losses {
 	return Losses{Unended: s.unended.Load(), Unbegun: s.unbegun.Load(), Dropped: s.dropped.Load()}
 }
@@ -165,6 +165,6 @@ func (s *Sink) Losses() Losses {
 // Pending returns the names that no marker has so far.
 func (s *Sink) Pending() []string { return s.c.Pending() }
 
-// Close ends the writing. After it returns, nothing of the Sink runs in the program; what is open stays open in
-// the trace. See [sink.Connection.Close] for what it waits for and what its error says.
+// Close ends the writing. After it returns, no probe of the Sink runs; open regions and tasks stay
+// open in the trace. [sink.Connection.Close] documents the wait and the error.
 func (s *Sink) Close() error { return s.c.Close() }

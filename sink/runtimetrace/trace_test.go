@@ -48,7 +48,7 @@ func connect(t testing.TB, o runtimetrace.Options) *runtimetrace.Sink {
 	return s
 }
 
-// traced returns a trace of what fn does.
+// traced returns a trace of a call of fn.
 func traced(t *testing.T, fn func()) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -62,8 +62,8 @@ func traced(t *testing.T, fn func()) []byte {
 
 var annotation = regexp.MustCompile(`(?m)^M=\S+ P=\S+ G=(\d+) (Log|Region\w+|Task\w+) Time=\d+ (?:Task|ID)=(\d+) (?:Parent=\d+ )?(.*)$`)
 
-// annotations returns what go tool trace finds in a trace: "G1 RegionBegin 0 Type=…". Goroutines and tasks are
-// numbered in the order in which they appear; task 0 is none.
+// annotations returns the user events that go tool trace finds in a trace: "G1 RegionBegin 0 Type=…".
+// Goroutines and tasks are numbered in the order in which they appear; task 0 is none.
 func annotations(t *testing.T, recorded []byte) (found []string) {
 	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {

@@ -121,7 +121,6 @@ func (s *Sink) Skipped() uint64 { return s.skipped.Load() }
 // Pending returns the names that no marker has so far.
 func (s *Sink) Pending() []string { return s.c.Pending() }
 
-// Close ends the logging. After it returns, nothing of the Sink runs in the program, and its
-// handler is not called by it. See [sink.Connection.Close] for what it waits for and what its
-// error says.
+// Close ends the logging. After it returns, no probe of the Sink runs, and it does not call the
+// handler. [sink.Connection.Close] documents the wait and the error.
 func (s *Sink) Close() error { return s.c.Close() }

@@ -163,7 +163,7 @@ func TestErrorsAreCounted(t *testing.T) {
 	}
 }
 
-// A handler holds its lock when what it writes to marks: a record of that would wait for ever.
+// A handler holds its lock while its writer marks: a record of that hit would wait for ever.
 func TestHandlerThatMarks(t *testing.T) {
 	k := &keeper{}
 	s := connect(t, k, "slogtest:*")

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// source returns the program counter of the call to Mark, as slog wants it, 0 when it is not
-// found. How many frames lie in between depends on how the marker is called: a few as a
-// rule, which makes a short look worth trying, and any number behind a probe that panicked.
+// source returns the program counter of the call of Mark, as slog wants it, 0 when it is not
+// found. The number of frames in between depends on how the marker is called: usually a few, so a
+// short traceback is tried first, but any number after a probe that panicked.
 func source() uintptr {
 	const toFire = 4 // runtime.Callers, source, mark, and one of the marker's
 	var few [3]uintptr
@@ -21,7 +21,7 @@ func source() uintptr {
 	return site(many[:runtime.Callers(toFire, many[:])])
 }
 
-// site returns the first frame that is not the marker's own and lies behind the marker's fire.
+// site returns the first frame after the marker's fire that is not the marker's own.
 func site(pcs []uintptr) uintptr {
 	fired := false
 	for _, pc := range pcs {
@@ -35,7 +35,7 @@ func site(pcs []uintptr) uintptr {
 	return 0
 }
 
-// kind is whose a frame is.
+// kind is the owner of a frame.
 type kind uint8
 
 const (

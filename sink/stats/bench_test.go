@@ -36,7 +36,7 @@ func BenchmarkPair(b *testing.B) {
 	}
 }
 
-// What the benchmarks say of allocations holds as a test, too.
+// The allocations that the benchmarks report hold as a test, too.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	connect(t, stats.Options{Count: []string{"stattest:tick"}, Latency: []sink.Pair{byGoroutine, byID, byName}})
 	id := uint64(0)

@@ -9,16 +9,16 @@
 //	http.Handle("/debug/markers", s)
 //	expvar.Publish("markers", s)
 //
-// The handler shows a table, or JSON to who asks for it. [Stats.String] makes the Stats an expvar.Var; the
+// The handler shows a table, or JSON on request. [Stats.String] makes the Stats an expvar.Var; the
 // package does not import expvar, which would put a handler into http.DefaultServeMux.
 //
 // # Pairs
 //
-// An end is joined with the begin of its goroutine, or with the begin that had the same argument, see
-// [sink.Pair]. Nothing is guessed: a begin whose key begins again, as in a recursion, or that had to
-// give way because more than 131072 were open, counts as unended, and an end without a begin as
-// unbegun; so do events without the argument that is the key, and ends whose begin lay before Connect. A
-// goroutine that ends in between leaves its begin open until it has to give way.
+// An end is paired with the begin of its goroutine, or with the begin that had the same argument,
+// see [sink.Pair]. Nothing is guessed. A begin whose key begins again, as in a recursion, or that is
+// the oldest of more than 131072 open ones, counts as unended. An end without a begin counts as
+// unbegun, and so do events without the key's argument and ends of begins before Connect. A
+// goroutine that ends in between leaves its begin open until it is the oldest.
 //
 // The number, mean and maximum of latencies are exact, and percentiles are at most 1.6 % off.
 //

@@ -11,8 +11,8 @@ import (
 )
 
 // ServeHTTP shows the snapshot: as a table, or as JSON with ?format=json or when the request
-// accepts application/json. It changes nothing. The numbers may tell strangers what the
-// program does: serve them where its operators are, as one does with net/http/pprof.
+// accepts application/json. It changes nothing. The numbers reveal the program's activity: serve
+// them to its operators only, as with net/http/pprof.
 func (s *Stats) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")

@@ -8,7 +8,7 @@ import (
 	"github.com/waymark-trace/waymark/event/histogram"
 )
 
-// Window is how many seconds a rate looks back.
+// Window is the number of seconds over which a rate is taken.
 const Window = 10
 
 // How many shards a meter has: some for each processor, so that two goroutines rarely meet on one,

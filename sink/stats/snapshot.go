@@ -8,7 +8,7 @@ import (
 	"github.com/waymark-trace/waymark/event/histogram"
 )
 
-// Snapshot is what was counted up to one moment. As JSON, durations are nanoseconds.
+// Snapshot has the counts up to one moment. As JSON, durations are nanoseconds.
 type Snapshot struct {
 	Since   time.Time     `json:"since"`
 	Elapsed time.Duration `json:"elapsed_ns"`
@@ -55,8 +55,8 @@ type Bucket struct {
 	Count uint64        `json:"count"`
 }
 
-// Snapshot returns what was counted so far. Markers that are passed meanwhile may be in some of its numbers
-// and not in others. It takes some 10 µs for a pair, and holds up the markers for less.
+// Snapshot returns the counts so far. Hits during the call may be in some of its numbers and not in
+// others. It takes some 10 µs for a pair, and holds up the markers for less.
 func (s *Stats) Snapshot() Snapshot {
 	now := time.Since(s.start)
 	out := Snapshot{Since: s.start, Elapsed: now, Markers: []Marker{}, Pairs: []Pair{}}

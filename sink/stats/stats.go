@@ -12,7 +12,7 @@ import (
 	"github.com/waymark-trace/waymark/sink/internal/join"
 )
 
-// Options say what to count.
+// Options choose the markers to count and to pair.
 type Options struct {
 	Count   []string    // patterns of markers, as package sink has them
 	Latency []sink.Pair // their markers are counted, too
@@ -27,7 +27,7 @@ type Stats struct {
 	c       sink.Connection
 }
 
-// counter is what there is for one marker. All but its meter is set before the first event.
+// counter holds the data of one marker. All but its meter is set before the first event.
 type counter struct {
 	stats        *Stats
 	name         string
@@ -38,7 +38,7 @@ type counter struct {
 type pair struct {
 	sink.Pair
 	beginKey, endKey string
-	open             *join.Table[time.Duration] // when what is open began, after the start
+	open             *join.Table[time.Duration] // when open pairs began, after the start
 	done             meter
 	unended, unbegun atomic.Uint64
 }
@@ -120,6 +120,6 @@ func (p *pair) end(e *marker.Event, goroutine uint64, now time.Duration) {
 // Pending returns the names that no marker has so far.
 func (s *Stats) Pending() []string { return s.c.Pending() }
 
-// Close ends the counting. After it returns, nothing of the Stats runs in the program. See
-// [sink.Connection.Close] for what it waits for and what its error says.
+// Close ends the counting. After it returns, no probe of the Stats runs. [sink.Connection.Close]
+// documents the wait and the error.
 func (s *Stats) Close() error { return s.c.Close() }

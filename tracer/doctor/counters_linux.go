@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -25,6 +26,8 @@ func Counters(pid int, markers []*model.Marker) ([]Counter, error) {
 	}
 	defer p.Close()
 	all := countersOf(markers)
+	var probes *held // once they are needed
+	var unsure error
 	comm, _ := procfs.Comm(pid)
 	var out []Counter
 	leaked := false
@@ -33,7 +36,7 @@ func Counters(pid int, markers []*model.Marker) ([]Counter, error) {
 			time.Sleep(lasting)
 		}
 		before := out
-		out, leaked = nil, false
+		out, leaked, probes = nil, false, nil
 		for i := range all {
 			states, err := all[i].states(p)
 			if err != nil {
@@ -44,6 +47,17 @@ func Counters(pid int, markers []*model.Marker) ([]Counter, error) {
 				c.PID, c.Comm, c.start = pid, comm, p.Start()
 				c.Address, c.Value, c.Initial, c.Sites, c.Attached, c.Debugger = s.Address, s.Value, s.Initial, s.Sites, s.Attached, s.Debugger
 				c.Leaked = s.Leaked()
+				if s.Probed() {
+					if probes == nil && unsure == nil {
+						probes, unsure = findHeld()
+					}
+					if c.Unsure = unsure; unsure == nil {
+						c.Leaked, err = c.unheld(probes, pid)
+					}
+					if err != nil {
+						return nil, model.ProcessError("reading the counters of", pid, procfs.SysPtrace, err)
+					}
+				}
 				leaked = leaked || c.Leaked
 				out = append(out, c)
 			}
@@ -98,37 +112,81 @@ func (c *Counter) states(p *refcount.Process) ([]refcount.State, error) {
 	return p.States(f, c.offset, c.sites)
 }
 
-// Repair restores the initial value of a leaked counter, if process, counter and
-// instructions are still what they were then: ErrChanged otherwise. It needs what ptrace needs.
-func (c *Counter) Repair() error {
-	op := fmt.Sprintf("repairing the counter of %s in process %d", c.Markers[0], c.PID)
+// unheld reports whether no program holds a probe at a site of the counter.
+func (c *Counter) unheld(probes *held, pid int) (bool, error) {
+	f, err := model.Reopen(c.file)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return !probes.has(f, c.Path, c.sites, pid), nil
+}
+
+// Repair restores the initial values of leaked counters, if process, counter and instructions are still what they were
+// then: ErrChanged otherwise. It returns an error for each counter, nil where it succeeded. It needs what ptrace needs, and for uprobes that
+// the kernel leaked what attaching needs.
+func Repair(counters []Counter) []error {
+	errs := make([]error, len(counters))
+	leaked := map[*model.File][]*Counter{}
+	for i := range counters {
+		if c := &counters[i]; c.Leaked && c.Attached > 0 {
+			leaked[c.file] = append(leaked[c.file], c)
+		}
+	}
+	removed := map[*model.File]error{}
+	for file, all := range leaked {
+		removed[file] = removeLeaked(all)
+	}
+	for i := range counters {
+		c := &counters[i]
+		op := fmt.Sprintf("repairing the counter of %s in process %d", c.Markers[0], c.PID)
+		err := removed[c.file]
+		if err == nil {
+			err = c.restore()
+		}
+		switch {
+		case errors.Is(err, refcount.ErrNotLeaked):
+			errs[i] = fmt.Errorf("%s: it %w", op, model.ErrChanged)
+		case procfs.Gone(err):
+			errs[i] = fmt.Errorf("%s: %w", op, model.ErrNoProcess)
+		case errors.Is(err, os.ErrPermission):
+			errs[i] = model.Permission(op, procfs.SysPtrace, err)
+		case err != nil:
+			errs[i] = fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	return errs
+}
+
+// restore restores the value of a counter whose leaked uprobe, if there was one, is gone.
+func (c *Counter) restore() error {
 	if !c.Leaked {
-		return fmt.Errorf("%s: it did not leak", op)
+		return errors.New("it did not leak")
 	}
 	p, err := refcount.OpenProcess(c.PID, true)
 	if err != nil {
-		return model.ProcessError(op+" in", c.PID, procfs.SysPtrace, err)
+		return err
 	}
 	defer p.Close()
 	if p.Start() != c.start {
-		return fmt.Errorf("%s: the process is another one by now: it %w", op, model.ErrChanged)
+		return fmt.Errorf("the process is another one by now: %w", refcount.ErrNotLeaked)
 	}
 	f, err := model.Reopen(c.file)
 	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+		return err
 	}
 	defer f.Close()
-	err = p.Repair(f, c.sites, refcount.State{Offset: c.offset, Address: c.Address, Value: c.Value, Initial: c.Initial,
-		Sites: c.Sites, Attached: c.Attached, Debugger: c.Debugger})
-	switch {
-	case errors.Is(err, refcount.ErrNotLeaked):
-		return fmt.Errorf("%s: it %w", op, model.ErrChanged)
-	case procfs.Gone(err):
-		return fmt.Errorf("%s: %w", op, model.ErrNoProcess)
-	case errors.Is(err, os.ErrPermission):
-		return model.Permission(op, procfs.SysPtrace, err)
-	case err != nil:
-		return fmt.Errorf("%s: %w", op, err)
+	seen := refcount.State{Offset: c.offset, Address: c.Address, Value: c.Value, Initial: c.Initial,
+		Sites: c.Sites, Attached: c.Attached, Debugger: c.Debugger}
+	if c.Attached > 0 {
+		states, err := p.States(f, c.offset, c.sites)
+		at := slices.IndexFunc(states, func(s refcount.State) bool { return s.Address == c.Address })
+		if err != nil || at < 0 {
+			return cmp.Or(err, refcount.ErrNotLeaked)
+		}
+		if seen = states[at]; seen.Value == seen.Initial {
+			return nil
+		}
 	}
-	return nil
+	return p.Repair(f, c.sites, seen)
 }

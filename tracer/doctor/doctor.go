@@ -71,8 +71,11 @@ type Counter struct {
 	// Debugger is who traces the process by ptrace, 0 for nobody.
 	Debugger int
 	// Leaked means that it was raised for at least a tenth of a second without a tracer: the
-	// tracer died before the counter was lowered. The marker then costs as much as while traced.
+	// tracer died before the counter was lowered. The marker then costs as much as while traced. If Attached is
+	// not zero, the kernel leaked the uprobe too: no link, perf event or event of tracefs holds it.
 	Leaked bool
+	// Unsure is the reason why it is not known whether a program holds the probe, nil when it is.
+	Unsure error
 
 	start  uint64 // of the process
 	offset uint64 // in the file

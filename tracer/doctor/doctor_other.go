@@ -10,7 +10,13 @@ import (
 
 func Counters(int, []*model.Marker) ([]Counter, error) { return nil, model.ErrPlatform }
 
-func (*Counter) Repair() error { return model.ErrPlatform }
+func Repair(counters []Counter) []error {
+	errs := make([]error, len(counters))
+	for i := range errs {
+		errs[i] = model.ErrPlatform
+	}
+	return errs
+}
 
 func CheckSystem() []Check {
 	var c checks

@@ -147,11 +147,13 @@ func (c *checks) file(f *model.File, markers []*model.Marker) {
 		return
 	}
 	defer opened.Close()
+	zone := model.NewRedZone(opened)
+	defer zone.Close()
 	refused := 0
 	var why error
 	for _, m := range markers {
 		for s := range m.Sites {
-			if err := model.CheckRedZone(m, s, opened); err != nil {
+			if err := zone.Check(m, s); err != nil {
 				refused, why = refused+1, fmt.Errorf("%s: %w", m.FullName(), err)
 				break
 			}

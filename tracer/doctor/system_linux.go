@@ -240,7 +240,7 @@ func (c *checks) features() {
 	case g == feature.Breakpoint:
 		c.ok("optimized probes", "none: each hit is an exception, some 1 µs")
 	case g == feature.Nop5:
-		c.ok("optimized probes", "nop5: a hit is a call. Nops of 5 bytes in C programs are left out, as a probe there overwrites variables")
+		c.ok("optimized probes", "nop5: a hit is a call. Nops of 5 bytes are left out in C functions that may have variables below the stack pointer, which a probe overwrites")
 	default:
 		c.ok("optimized probes", g.String()+": a hit is a call")
 	}

@@ -114,7 +114,7 @@ func (s *storm) attaching(t *testing.T) time.Duration {
 	return took
 }
 
-// guards reports whether a process that calls itself the guard of pid is running.
+// guards reports whether the guard of pid is there. One that ends has no arguments any more before it has detached.
 func guards(t *testing.T, pid int) bool {
 	t.Helper()
 	pids, err := procfs.PIDs()
@@ -123,9 +123,17 @@ func guards(t *testing.T, pid int) bool {
 	}
 	for _, p := range pids {
 		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p))
-		if err == nil && strings.HasPrefix(string(line), fmt.Sprintf("waymark: guard of %d\x00", pid)) {
+		comm, _ := procfs.Comm(p)
+		if err == nil && (strings.HasPrefix(string(line), fmt.Sprintf("waymark: guard of %d\x00", pid)) || len(line) == 0 && comm == "waymark-guard" && !reaped(p)) {
 			return true
 		}
 	}
 	return false
+}
+
+// reaped reports whether a process has ended with all its threads, and released all that it held.
+func reaped(pid int) bool {
+	st, err := procfs.ReadStat(pid)
+	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	return err != nil || st.State == 'Z' && len(threads) <= 1
 }

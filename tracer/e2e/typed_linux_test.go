@@ -277,7 +277,7 @@ func TestTypedTracepointsAccounts(t *testing.T) {
 // from the first pass on, is said of a flight recorder by those that read it.
 func TestTypedTracepointsWithoutValue(t *testing.T) {
 	p, pid := typedProgram(t)
-	latency := watchBy(t, "latency", "--engine", "agent", "--by", "order=n", "-p", pid, "typed:mixed", "typed:texts")
+	latency := watchBy(t, "latency", "--engine", "agent", "--key", "order=n", "-p", pid, "typed:mixed", "typed:texts")
 	if out, err := exec.Command(waymark(t), "record", "--flight", "1M", "--where", "order > 1", "-p", pid, "typed:mixed").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

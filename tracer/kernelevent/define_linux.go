@@ -190,6 +190,11 @@ const maxNames = 1024
 // 5.4, ca89bc071d5e "tracing/kprobe: Add multi-probe per event support" and its sibling for
 // uprobes) the others become events of their own.
 func (d *definer) define(p plannedEvent) error {
+	opened, err := model.Reopen(p.marker.File)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
 	rest := p.Places
 	for tries := 0; len(rest) > 0; tries++ {
 		if tries == maxNames {
@@ -205,7 +210,7 @@ func (d *definer) define(p plannedEvent) error {
 				break // another place, or somebody who was faster
 			}
 			if err == nil {
-				err = d.verify(e, place, p.marker.File)
+				err = d.verify(e, place, opened)
 			}
 			if err != nil {
 				return errors.Join(err, d.withdraw(e))
@@ -228,13 +233,8 @@ func (d *definer) place(e Event, p *Place, path string) error {
 // verify reports whether a defined place is in the file that Find read, and not in one that took its path in between.
 // The kernel compares inodes when a place is added to an event, and refuses one that the event has; so the same place
 // by a descriptor of the file must be refused. Kernels that take one place for an event (before Linux 5.4) refuse any.
-func (d *definer) verify(e Event, p *Place, file *model.File) error {
-	opened, err := model.Reopen(file)
-	if err != nil {
-		return err
-	}
-	defer opened.Close()
-	err = d.place(e, p, fmt.Sprintf("/proc/self/fd/%d", opened.Fd()))
+func (d *definer) verify(e Event, p *Place, file *os.File) error {
+	err := d.place(e, p, fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
 	switch {
 	case err == nil:
 		return fmt.Errorf("%s %w", p.Path, model.ErrChanged)

@@ -25,7 +25,7 @@ type architecture interface {
 
 	// walk calls found with each instruction of a function that may concern a marker. pcs are the addresses of it and of
 	// the instructions before it. What it cannot decode it passes over.
-	walk(entry uint64, text []byte, found func(s step, pcs []uint64))
+	walk(entry uint64, text []byte, known around, found func(s step, pcs []uint64))
 
 	// simple decodes the instruction at the start of text, for package simpleplace.
 	simple(text []byte, addr uint64) (in gocode.Instruction, ok bool)
@@ -35,11 +35,23 @@ type architecture interface {
 	decode(entry uint64, text []byte, byHand func(addr uint64) bool) routine
 }
 
+// around is what is known about a function from outside of its code.
+type around struct {
+	closure   map[uint64]uint64                // words of the closure that it is called with, by their offset
+	constant  func(addr uint64) (uint64, bool) // a word of the file's memory that never changes
+	preserves func(entry uint64) bool          // whether a function that it calls leaves registers as they are
+}
+
 // step is what one instruction does that may concern a marker; what it does not do is zero.
 type step struct {
 	reads    uint64 // the address of four bytes that it reads
 	calls    uint64 // the function that it calls
 	constant uint64 // an immediate operand that it copies
+	address  uint64 // a static address that it makes
+
+	// Of a store: where, which in memory that is not static is an address that means something in this function only,
+	// how many bytes, and the address that is stored, 0 if it is not known.
+	writes, size, word uint64
 
 	// Of a call: the addresses that Go's internal ABI has for the first two arguments, where they are known.
 	receiver, second uint64

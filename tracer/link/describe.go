@@ -5,8 +5,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -21,11 +20,6 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 	var warnings []string
 	var errs []error
 	variables := img.variables(markers)
-	called := make(map[string]int) // calls of Mark, by function
-	unoptimized := isUnoptimized(markers)
-	if unoptimized {
-		warnings = append(warnings, "no code was found that marks any marker by its own name: built with -gcflags=-N, or all are marked otherwise; hits can be counted, but arguments will not be shown")
-	}
 	for i, m := range markers {
 		if m.provider == "" {
 			if err := m.setProvider(variables[m.addr]); err != nil {
@@ -44,9 +38,8 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 			Location: img.stubAddress(i), Counter: m.counter(),
 		}
 		switch {
-		case len(m.sites) == 0 && !sm.Typed && unoptimized:
 		case len(m.sites) == 0 && !sm.Typed:
-			warnings = append(warnings, fmt.Sprintf("marker %s:%s: no code was found that marks it by its own name; if it is marked otherwise, its arguments will not be shown", m.provider, m.name))
+			warnings = append(warnings, fmt.Sprintf("marker %s:%s: %s", m.provider, m.name, img.unmarked(m)))
 		case m.disputed:
 			warnings = append(warnings, fmt.Sprintf("marker %s:%s: its sites disagree about the types of its arguments, which will not be shown", m.provider, m.name))
 		case !sm.Typed:
@@ -63,25 +56,10 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 		}
 		for _, s := range m.sites {
 			sm.Sites = append(sm.Sites, schema.Site{Address: s.addr, Function: s.function, File: s.file, Line: s.line, Call: s.call})
-			if s.call {
-				called[s.function]++
-			}
 		}
 		doc.Markers = append(doc.Markers, sm)
 	}
-	if !img.race {
-		for _, fn := range slices.Sorted(maps.Keys(called)) {
-			warnings = append(warnings, fmt.Sprintf("%s calls Mark %s instead of testing first, because it is too long for the compiler to inline into", fn, times(called[fn])))
-		}
-	}
-	return doc, warnings, errors.Join(errs[:min(len(errs), maxErrors)]...)
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return strconv.Itoa(n) + " times"
+	return doc, append(warnings, img.callWarnings(markers)...), errors.Join(errs[:min(len(errs), maxErrors)]...)
 }
 
 // setProvider names the provider of a marker declared without one after its package: that
@@ -95,6 +73,18 @@ func (m *markerAt) setProvider(symbol string) error {
 		return fmt.Errorf("%w %q: it names no provider, and its package cannot be told because the file is stripped and nothing marks it; name it %q", ErrMarker, m.fullName, "provider:"+m.fullName)
 	}
 	return nil
+}
+
+// unmarked says that no site was found, and what that means for a marker with arguments.
+func (img *image) unmarked(m *markerAt) string {
+	text := "no code was found that calls Mark on its variable"
+	if m.taken != nil {
+		text += fmt.Sprintf(", only code that takes its address (%s:%d)", filepath.Base(m.taken.file), m.taken.line)
+	}
+	if img.hasCompilerFlag("-N") {
+		return text + "; link does not follow all addresses through code that was built with -gcflags=-N, so its arguments may not be shown"
+	}
+	return text + "; link does not follow markers through pointers and interfaces, so arguments that are marked that way will not be shown: call Mark on the variable itself, as in defer func() { m.Mark(x) }()"
 }
 
 // variables returns the symbol of every marker that has one.

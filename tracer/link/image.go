@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/buildinfo"
 	"debug/elf"
+	"debug/gosym"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -25,7 +26,8 @@ type image struct {
 	goVer    string
 	info     *buildinfo.BuildInfo
 	race     bool // built with -race, where nothing of package marker is inlined
-	library  bool // of a -buildmode that makes none that runs by itself
+	funcs    *gosym.Table
+	library  bool // of a -buildmode that makes none that runs by itself, and in none that does
 }
 
 // anchor holds the addresses that package stub's anchor names.
@@ -77,9 +79,15 @@ func openImage(data []byte) (*image, error) {
 		return nil, ErrNotGo
 	}
 	img.goVer = img.info.GoVersion
-	for _, s := range img.info.Settings {
-		img.race = img.race || s.Key == "-race" && s.Value == "true"
-		img.library = img.library || s.Key == "-buildmode" && s.Value != "exe" && s.Value != "pie"
+	img.race = img.setting("-race") == "true"
+	switch img.setting("-buildmode") {
+	case "", "exe", "pie":
+	case "plugin":
+		return nil, ErrPlugin
+	case "c-archive": // linked into an executable, whose file then has the sites, or into a library
+		img.library = !img.isExecutable()
+	default:
+		img.library = true
 	}
 	if err := img.readRelocations(); err != nil {
 		return nil, err
@@ -89,6 +97,35 @@ func openImage(data []byte) (*image, error) {
 		return nil, err
 	}
 	return img, nil
+}
+
+// isExecutable reports whether the file is one that execve runs, rather than a shared library: position independent
+// executables are of the same type.
+func (img *image) isExecutable() bool {
+	const dtFlags1, df1PIE = 0x6ffffffb, 0x08000000
+	for _, p := range img.elf.Segments {
+		switch p.Type {
+		case elf.PT_INTERP:
+			return true
+		case elf.PT_DYNAMIC:
+			for b := img.at(p.Addr, p.FileSize); len(b) >= 16; b = b[16:] {
+				if le.Uint64(b) == dtFlags1 && le.Uint64(b[8:])&df1PIE != 0 {
+					return true
+				}
+			}
+		}
+	}
+	return img.elf.Type == elf.ET_EXEC
+}
+
+// setting returns what the program was built with by the name of go build's flag, "" if that is not known.
+func (img *image) setting(flag string) string {
+	for _, s := range img.info.Settings {
+		if s.Key == flag {
+			return s.Value
+		}
+	}
+	return ""
 }
 
 // readBuildInfo reads the build information that go build writes into a program.
@@ -250,6 +287,7 @@ var (
 	ErrNotELF        = elffile.ErrNotELF
 	ErrNotGo         = errors.New("not a Go program")
 	ErrNotExecutable = errors.New("not an executable")
+	ErrPlugin        = errors.New("link takes no plugins (-buildmode=plugin), because tracers and package marker find the markers of the program itself only")
 	ErrArchitecture  = errors.New("link knows x86-64 files only")
 	ErrNoMarkers     = errors.New("no markers: the program does not use package marker, or uses none of its markers")
 	ErrMadeLate      = errors.New("no markers in the file's data")

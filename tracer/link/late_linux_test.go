@@ -30,14 +30,32 @@ func TestMadeLate(t *testing.T) {
 	}
 }
 
-// Without the optimizer no site is one that link can prove: told once, not for every marker.
+// Without the optimizer all addresses go through the stack. The types are found there too.
 func TestUnoptimized(t *testing.T) {
 	needLinux(t)
 	report, err := link.File(gobuild.Build(t, gobuild.Config{Flags: []string{"-gcflags=-N"}}, "testdata/late"), "", link.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Warnings) != 2 || !strings.Contains(report.Warnings[0], "built with -gcflags=-N") {
+	for _, m := range report.Markers {
+		if !m.Typed || len(m.Sites) == 0 {
+			t.Errorf("%s: %d sites, typed: %t", m.Name, len(m.Sites), m.Typed)
+		}
+	}
+	if len(report.Warnings) != 1 || !strings.Contains(report.Warnings[0], "made while the program runs") {
 		t.Errorf("warnings %q", report.Warnings)
+	}
+	// Where they are mixed with memory that calls may change, link gives up, and names the cause.
+	report, err = link.File(gobuild.Build(t, gobuild.Config{Flags: []string{"-gcflags=-N"}}, "testdata/deferred"), "", link.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range report.Markers {
+		warned := slices.ContainsFunc(report.Warnings, func(s string) bool {
+			return strings.Contains(s, "marker "+m.Name) && strings.Contains(s, "built with -gcflags=-N")
+		})
+		if m.Typed == warned {
+			t.Errorf("%s: %d sites, typed: %t, warned of: %t", m.Name, len(m.Sites), m.Typed, warned)
+		}
 	}
 }

@@ -22,8 +22,11 @@ type Report struct {
 // ReportMarker is one marker of the report.
 type ReportMarker struct {
 	Name string // provider:name
-	schema.Marker
+	Marker
 }
+
+// Marker is what link writes into a program about a marker.
+type Marker = schema.Marker
 
 // Options are how to link. The zero value leaves every byte of code as it is.
 type Options struct {

@@ -24,7 +24,7 @@ func (img *image) made(funcs *gosym.Table, text []byte) (places []string) {
 			news[funcs.Funcs[i].Entry] = true
 		}
 	}
-	c := &code{img: img, funcs: funcs}
+	c := newCode(img, funcs)
 	scanned := make(map[uint64]bool)
 	budget := 2 * len(text) // functions overlap in hostile files only
 	scan := func(fn *gosym.Func) error {
@@ -68,7 +68,7 @@ func (c *code) made(fn *gosym.Func, news map[uint64]bool) (places []string) {
 		return nil
 	}
 	text := c.img.at(fn.Entry, fn.End-fn.Entry)
-	c.img.arch.walk(fn.Entry, text, func(step step, pcs []uint64) {
+	c.img.arch.walk(fn.Entry, text, c.around(nil), func(step step, pcs []uint64) {
 		if step.constant == markerabi.MarkerMagic0 || step.calls != 0 && news[step.calls] {
 			s := c.site(pcs, fn, false)
 			places = append(places, fmt.Sprintf("%s:%d", filepath.Base(s.file), s.line))

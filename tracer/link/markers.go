@@ -19,6 +19,7 @@ type markerAt struct {
 	args     []argument // nil when no site told their types
 	disputed bool       // sites told different types
 	sites    []siteAt
+	taken    *siteAt // where code first takes its address
 }
 
 // argument is the type of one argument.
@@ -96,19 +97,4 @@ func (m *markerAt) check() ([]event.Verb, error) {
 		return nil, fmt.Errorf("%w %q: %w", ErrMarker, m.fullName, err)
 	}
 	return verbs, nil
-}
-
-// isUnoptimized reports whether not one of several markers with arguments is marked by a site
-// that link can read.
-func isUnoptimized(markers []*markerAt) bool {
-	unread := 0
-	for _, m := range markers {
-		switch {
-		case m.arity > 0 && len(m.sites) > 0:
-			return false
-		case m.arity > 0:
-			unread++
-		}
-	}
-	return unread > 1
 }

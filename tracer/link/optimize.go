@@ -19,6 +19,7 @@ type optimized struct {
 
 	img    *image
 	funcs  *gosym.Table
+	sites  *code
 	text   []byte
 	budget int             // of bytes to decode: functions overlap in hostile files only
 	byHand map[uint64]bool // by address, once asked
@@ -59,6 +60,7 @@ func (img *image) optimize() (o *optimized, err error) {
 	if text == nil || o.funcs == nil {
 		return nil, fmt.Errorf("%w: it has no function table", ErrLayout)
 	}
+	o.sites = newCode(img, o.funcs)
 	if len(o.words) == 0 {
 		return o, nil
 	}
@@ -120,7 +122,7 @@ func (o *optimized) function(fn *gosym.Func) error {
 	}
 	f.reads(func(addr uint64) bool { return o.word(addr) != nil }, func(i int, pcs []uint64, addr uint64) {
 		w := o.word(addr)
-		s := (&code{img: o.img, funcs: o.funcs}).site(pcs, fn, false)
+		s := o.sites.site(pcs, fn, false)
 		report := SiteReport{Kind: w.kind, Name: w.name, Address: s.addr, Function: s.function, File: s.file, Line: s.line}
 		r, why := f.rewrite(i, *w)
 		if o.img.race {

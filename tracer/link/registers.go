@@ -6,45 +6,49 @@ import "golang.org/x/arch/x86/x86asm"
 // to the program counter, and copies of them.
 type registers map[x86asm.Reg]uint64
 
-// walk knows the registers as far as no other path can lead there.
-func (x86) walk(entry uint64, text []byte, found func(s step, pcs []uint64)) {
-	targets := branchTargets(text)
-	known := make(registers)
+func (x86) walk(entry uint64, text []byte, known around, found func(s step, pcs []uint64)) {
+	f := newFlow(entry, text, known)
 	var pcs []uint64
-	for at := 0; at < len(text); {
-		if targets[at] {
-			clear(known)
-		}
-		in, err := x86asm.Decode(text[at:], 64)
-		if err != nil || in.Len == 0 {
-			at++
-			clear(known)
-			continue
+	f.pass(func(at int, in *x86asm.Inst, v *values) {
+		if in.Len == 0 {
+			return
 		}
 		pc := entry + uint64(at)
-		at += in.Len
 		pcs = append(pcs, pc)
-		to, relative := pcRelative(&in, pc)
-		var s step
-		if relative && in.MemBytes == 4 && in.Op != x86asm.LEA {
-			s.reads = to
-		}
-		if rel, ok := in.Args[0].(x86asm.Rel); ok && in.Op == x86asm.CALL {
-			s.calls = pc + uint64(in.Len) + uint64(int64(rel))
-			s.receiver, s.second = known[x86asm.RAX], known[x86asm.RBX]
-		}
-		if imm, ok := in.Args[1].(x86asm.Imm); ok && in.Op == x86asm.MOV {
-			s.constant = uint64(imm)
-		}
+		s := v.step(in, pc)
 		if s != (step{}) {
 			found(s, pcs)
 		}
-		known.follow(&in, to, relative)
-	}
+	})
 }
 
-// follow notes what one instruction does. What it does not know it forgets: too little known costs a
-// marker its types at one site, too much would give it another's.
+// step returns what an instruction does that may concern a marker.
+func (v *values) step(in *x86asm.Inst, pc uint64) (s step) {
+	to, relative := pcRelative(in, pc)
+	switch {
+	case relative && in.Op == x86asm.LEA:
+		s.address = to
+	case relative && in.MemBytes == 4:
+		s.reads = to
+	}
+	if addr, ok := v.address(in.Args[1]); ok && in.MemBytes == 4 && in.Op == x86asm.MOV {
+		s.reads = addr
+	}
+	if rel, ok := in.Args[0].(x86asm.Rel); ok && in.Op == x86asm.CALL {
+		s.calls = pc + uint64(in.Len) + uint64(int64(rel))
+		s.receiver, s.second = v.registers[x86asm.RAX], v.registers[x86asm.RBX]
+	}
+	if imm, ok := in.Args[1].(x86asm.Imm); ok && in.Op == x86asm.MOV {
+		s.constant = uint64(imm)
+	}
+	if addr, ok := v.address(in.Args[0]); ok && writes(in) {
+		s.writes, s.size = addr, uint64(in.MemBytes)
+		s.word, _ = v.stored(in)
+	}
+	return s
+}
+
+// follow notes what one instruction does. What it does not know it forgets.
 func (r registers) follow(inst *x86asm.Inst, to uint64, relative bool) {
 	dst, isReg := inst.Args[0].(x86asm.Reg)
 	switch inst.Op {
@@ -104,21 +108,4 @@ func pcRelative(inst *x86asm.Inst, pc uint64) (uint64, bool) {
 		}
 	}
 	return 0, false
-}
-
-// branchTargets returns the offsets in a function's text that one of its jumps goes to.
-func branchTargets(text []byte) map[int]bool {
-	targets := make(map[int]bool)
-	for at := 0; at < len(text); {
-		inst, err := x86asm.Decode(text[at:], 64)
-		if err != nil || inst.Len == 0 {
-			at++
-			continue
-		}
-		at += inst.Len
-		if rel, ok := inst.Args[0].(x86asm.Rel); ok && inst.Op != x86asm.CALL {
-			targets[at+int(rel)] = true
-		}
-	}
-	return targets
 }

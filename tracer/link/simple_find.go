@@ -49,6 +49,7 @@ func (img *image) findSimple(sources *gofiles.Finder, s *simples) (result *gocod
 		}
 		source, err := readSource(sources, name)
 		switch {
+		case errors.Is(err, gofiles.ErrNotFound) && img.setting("-cover") == "true" && path.Base(name) == coverVariables:
 		case errors.Is(err, gofiles.ErrNotFound), errors.Is(err, fs.ErrPermission):
 			unseen = append(unseen, err)
 		case err != nil:
@@ -67,6 +68,9 @@ func (img *image) findSimple(sources *gofiles.Finder, s *simples) (result *gocod
 	result.Refused = append(refused, result.Refused...)
 	return result, nil
 }
+
+// coverVariables is the name of the file that go build -cover adds to each package and then deletes.
+const coverVariables = "covervars.go"
 
 // unseenText says that sources are missing.
 func unseenText(errs []error) string {

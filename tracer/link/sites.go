@@ -26,6 +26,22 @@ type code struct {
 	markers []*markerAt // by address
 	low     uint64      // markers lie in low … high
 	high    uint64
+	inlined *inlining
+	budget  int // of bytes to decode: functions overlap in hostile files only
+	seen    map[siteOfMarker]bool
+}
+
+type siteOfMarker struct {
+	*markerAt
+	siteAt
+}
+
+func newCode(img *image, funcs *gosym.Table) *code {
+	c := &code{img: img, funcs: funcs, seen: make(map[siteOfMarker]bool)}
+	if funcs != nil {
+		c.inlined = img.inlining(funcs)
+	}
+	return c
 }
 
 // findSites fills in the sites and the argument types of every marker.
@@ -39,17 +55,17 @@ func (img *image) findSites(markers []*markerAt) (err error) {
 			err = fmt.Errorf("%w: its function table: %v", ErrLayout, r)
 		}
 	}()
-	c := &code{img: img, markers: markers}
+	c := newCode(img, img.functions())
+	c.markers = markers
 	c.low, c.high = markers[0].addr, markers[len(markers)-1].addr+markerabi.HeaderSize
-	c.funcs = img.functions()
 	text := img.at(img.anchor.text, img.anchor.etext-img.anchor.text)
 	if text == nil || c.funcs == nil {
 		return fmt.Errorf("%w: it has no function table", ErrLayout)
 	}
-	budget := 2 * len(text) // functions overlap in hostile files only
+	c.budget = 2 * len(text)
 	wanted := func(to uint64) bool { return to-c.low < c.high-c.low && c.marker(to) != nil }
 	return img.references(c.funcs, text, wanted, func(fn *gosym.Func) error {
-		if budget -= int(min(fn.End-fn.Entry, maxFunction)); budget < 0 {
+		if c.budget -= int(min(fn.End-fn.Entry, maxFunction)); c.budget < 0 {
 			return fmt.Errorf("%w: its functions overlap", ErrLayout)
 		}
 		c.scan(fn)
@@ -73,6 +89,9 @@ func (img *image) references(funcs *gosym.Table, text []byte, wanted func(uint64
 
 // functions reads the program's own function table, which stripping leaves.
 func (img *image) functions() *gosym.Table {
+	if img.funcs != nil {
+		return img.funcs
+	}
 	a := &img.anchor
 	pclntab := img.at(a.pclntab, a.epclntab-a.pclntab)
 	if pclntab == nil {
@@ -82,6 +101,7 @@ func (img *image) functions() *gosym.Table {
 	if err != nil {
 		return nil
 	}
+	img.funcs = table
 	return table
 }
 
@@ -99,21 +119,82 @@ const maxFunction = 4 << 20
 
 // scan decodes one function and notes its sites, and what its calls say about types.
 func (c *code) scan(fn *gosym.Func) {
+	made := &closures{open: make(map[uint64]*closure)}
+	c.scanWith(fn, nil, func(s step, pcs []uint64) {
+		if s.writes != 0 {
+			made.stored(pcs[len(pcs)-1], &s, c.function(s.word))
+		}
+	}, nil)
+	c.scanClosures(fn, made.all)
+}
+
+// scanWith does so for a function that is called with a closure, nil if it is not known. It calls also with
+// each step, if it is not nil, and notes what named makes of a site.
+func (c *code) scanWith(fn *gosym.Func, closure map[uint64]uint64, also func(s step, pcs []uint64), named func(siteAt) siteAt) {
 	if fn.End < fn.Entry || fn.End-fn.Entry > maxFunction {
 		return
 	}
 	text := c.img.at(fn.Entry, fn.End-fn.Entry)
-	c.img.arch.walk(fn.Entry, text, func(s step, pcs []uint64) {
+	add := func(m *markerAt, s siteAt) {
+		if named != nil {
+			s = named(s)
+		}
+		if seen := (siteOfMarker{m, s}); !c.seen[seen] {
+			c.seen[seen] = true
+			m.sites = append(m.sites, s)
+		}
+	}
+	c.img.arch.walk(fn.Entry, text, c.around(closure), func(s step, pcs []uint64) {
 		if m := c.marker(s.reads); m != nil && s.reads == m.counter() && s.reads != 0 {
-			m.sites = append(m.sites, c.site(pcs, fn, false))
+			add(m, c.site(pcs, fn, false))
 		}
 		if method, ok := c.method(s.calls); ok {
 			c.learn(s, method)
 			if m := c.marker(s.receiver); m != nil && m.addr == s.receiver && method == "Mark" {
-				m.sites = append(m.sites, c.site(pcs, fn, true))
+				add(m, c.site(pcs, fn, true))
 			}
 		}
+		if m := c.marker(s.address); m != nil && m.taken == nil {
+			at := c.site(pcs, fn, false)
+			m.taken = &at
+		}
+		if also != nil {
+			also(s, pcs)
+		}
 	})
+}
+
+// around returns what is known about a function from outside of its code.
+func (c *code) around(closure map[uint64]uint64) around {
+	return around{closure, c.constant, c.preserves}
+}
+
+// constant returns a word of a generic dictionary, whose first words point to those of the functions that the
+// generic one calls.
+func (c *code) constant(addr uint64) (uint64, bool) {
+	for arity := 1; arity <= markerabi.MaxArity; arity++ {
+		if c.img.dictionary(addr, arity) != nil {
+			return c.img.pointer(addr)
+		}
+	}
+	return 0, false
+}
+
+// preserves reports whether a function leaves registers as they are. Those of the write barrier do, but for R11, and the compiler calls them between the stores into a closure.
+func (c *code) preserves(entry uint64) bool {
+	fn := c.function(entry)
+	return fn != nil && strings.HasPrefix(fn.Name, "runtime.gcWriteBarrier")
+}
+
+// function returns the function that begins at an address, nil for none.
+func (c *code) function(entry uint64) *gosym.Func {
+	if entry == 0 || entry-c.img.anchor.text >= c.img.anchor.etext-c.img.anchor.text {
+		return nil
+	}
+	if fn := c.funcs.PCToFunc(entry); fn != nil && fn.Entry == entry {
+		return fn
+	}
+	return nil
 }
 
 // method returns the name of the marker method that begins at an address.
@@ -155,11 +236,17 @@ func (c *code) learn(s step, method string) {
 
 // site describes the place of the last of pcs, instructions of fn.
 //
-// The line table has the line of the inlined Mark there, in package marker itself. The call
-// is on the line of the last instruction before it that is not: the compiler keeps an
-// instruction of the calling line in front of inlined code.
+// The line table has the line of the inlined Mark there, in package marker itself. The tables of inlined calls have the
+// line that Mark is called on. Without them it is taken to be that of the last instruction before it that is not of
+// these packages: the compiler keeps an instruction of the calling line in front of inlined code.
 func (c *code) site(pcs []uint64, fn *gosym.Func, call bool) siteAt {
 	s := siteAt{addr: pcs[len(pcs)-1], function: fn.Name, call: call}
+	if c.inlined != nil {
+		var ok bool
+		if s.file, s.line, ok = c.inlined.line(fn, s.addr, isPoint); ok {
+			return s
+		}
+	}
 	for _, pc := range slices.Backward(pcs[max(0, len(pcs)-64):]) {
 		s.file, s.line, _ = c.funcs.PCToLine(pc)
 		if !slices.ContainsFunc(pointSources, func(end string) bool { return strings.HasSuffix(s.file, end) }) {

@@ -13,8 +13,8 @@ import (
 
 // Reasons for which a Channel itself loses events.
 const (
-	Late  = "late"  // it came after too many others that were later
-	Kinds = "kinds" // there were too many kinds of events: markers, with what their fields hold
+	Late    = "late"          // it came after too many others that were later
+	Classes = "event_classes" // there were too many event classes: markers, with what their fields hold
 )
 
 const (
@@ -31,14 +31,15 @@ type Channel struct {
 
 	mu      sync.Mutex
 	streams []*stream // by CPU, nil for those that had nothing yet
-	kinds   map[*event.Point]map[string]*kind
-	last    *kind // of the event before, which is often the next one's
-	events  int   // kinds in all
+	classes map[*event.Point]map[string]*eventClass
+	last    *eventClass // of the event before, which is often the next one's
+	events  int         // event classes in all
 	key     []byte
 	comm    string // of the event before, and as a trace has it
 	text    []byte
 	context [4]ctf.Value
 	payload []ctf.Value
+	losses  func() (map[int][]uint64, error) // of the source, nil if it cannot be asked
 }
 
 // stream is the events of one CPU. A stream of CTF is in the order of time, but a source may deliver an event
@@ -66,7 +67,7 @@ func newChannel(trace *ctf.Writer, name string, reasons []string) (*Channel, err
 	}
 	return &Channel{
 		trace: trace, class: class, name: name, reasons: reasons,
-		kinds: map[*event.Point]map[string]*kind{},
+		classes: map[*event.Point]map[string]*eventClass{},
 	}, nil
 }
 
@@ -82,9 +83,9 @@ func (c *Channel) Write(e *event.Event) error {
 	if err != nil {
 		return err
 	}
-	k, err := c.kind(e)
+	k, err := c.eventClass(e)
 	if err != nil {
-		return c.lose(s, Kinds)
+		return c.lose(s, Classes)
 	}
 	if c.comm != e.Comm || c.text == nil {
 		c.comm, c.text = e.Comm, comm(e.Comm)
@@ -124,6 +125,7 @@ func (c *Channel) stream(cpu int) (*stream, error) {
 		if err != nil {
 			return nil, err
 		}
+		lane.OnFull(c.update)
 		c.streams[cpu] = &stream{lanes: []*ctf.StreamWriter{lane}, lost: make([]uint64, len(c.reasons))}
 	}
 	return c.streams[cpu], nil
@@ -146,12 +148,34 @@ func (c *Channel) SetLost(cpu int, counts ...uint64) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.setLost(cpu, counts)
+}
+
+// setLost is SetLost for a caller that holds mu.
+func (c *Channel) setLost(cpu int, counts []uint64) error {
 	s, err := c.stream(cpu)
 	if err != nil {
 		return err
 	}
 	copy(s.lost, counts)
 	return c.tell(s)
+}
+
+// update asks the source for its losses before a full packet is written: a packet counts all events that were lost
+// before its last one, also if the recording is killed before the next. Errors are those of the next save.
+func (c *Channel) update() {
+	if c.losses == nil {
+		return
+	}
+	byCPU, err := c.losses()
+	if err != nil {
+		return
+	}
+	for cpu, counts := range byCPU {
+		if cpu < len(c.streams) && c.streams[cpu] != nil {
+			_ = c.setLost(cpu, counts)
+		}
+	}
 }
 
 // tell passes on what was lost. The caller holds mu.

@@ -92,9 +92,9 @@ func (c *PackedChannel) writeOne(to *converter, s *packedStream, p *plan, run *r
 		return err
 	}
 	wide := h.Goroutine>>32 != 0
-	class, err := c.packedKind(p, wide)
+	class, err := c.packedClass(p, wide)
 	if err != nil {
-		s.kind++
+		s.unclassed++
 		return s.tell()
 	}
 	if err := to.open(s, time, extendedArgs+size); err != nil {

@@ -67,10 +67,10 @@ func writeRequest(dir string) error {
 
 // The events of a running program, recorded until Ctrl-C, or until there are a million.
 func ExampleRecord() {
-	record := func(ctx context.Context, dir string, target tracer.Target, markers []*tracer.Marker) error {
+	record := func(ctx context.Context, dir string, found *tracer.Found) error {
 		ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 		defer stop()
-		events, err := tracer.Trace(target, markers, nil)
+		events, err := found.Trace(found.Markers, nil)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 )
 
-// foreignClass describes a kind of events of another tracer: its own context, its payload, and then
+// foreignClass describes an event class of another tracer: its own context, its payload, and then
 // what it shares with others, so that argN of a payload does not depend on that.
 func foreignClass(e *ctf.EventClass) *class {
 	c := &class{point: newPoint(e.Name)}

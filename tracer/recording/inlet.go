@@ -52,15 +52,31 @@ func (w *Writer) inlet(s source.Source) (*inlet, error) {
 	} else {
 		in.channel, err = w.Channel(name, in.reasons...)
 	}
+	if in.channel != nil && in.stopper != nil { // its losses can be asked for while it is read
+		in.channel.losses = in.losses
+	}
 	return in, err
 }
 
-// lose writes the losses of the source, by CPU and reason, to its channel. A reason that it did not
-// announce counts as the last one.
+// lose writes the losses of the source to its channel.
 func (in *inlet) lose() error {
-	lost, err := in.source.Losses()
+	byCPU, err := in.losses()
 	if err != nil {
 		return err
+	}
+	for cpu, counts := range byCPU {
+		if err := in.channel.SetLost(cpu, counts...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// losses returns the losses of the source by CPU and reason. A reason that it did not announce counts as the last one.
+func (in *inlet) losses() (map[int][]uint64, error) {
+	lost, err := in.source.Losses()
+	if err != nil {
+		return nil, err
 	}
 	byCPU := map[int][]uint64{}
 	for _, l := range lost {
@@ -75,12 +91,7 @@ func (in *inlet) lose() error {
 		}
 		counts[i] += l.Count
 	}
-	for cpu, counts := range byCPU {
-		if err := in.channel.SetLost(cpu, counts...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return byCPU, nil
 }
 
 // free returns the name, with a number if a channel has it already.

@@ -22,7 +22,7 @@ type PackedChannel struct {
 	streams map[origin]*packedStream
 	order   []*packedStream
 	plans   map[*ring.Event]*plan
-	events  int // kinds in all
+	events  int // event classes in all
 }
 
 // origin is whose events a stream has.
@@ -31,10 +31,10 @@ type origin struct{ pid, cpu int }
 type packedStream struct {
 	*ctf.StreamWriter
 	origin
-	comm  []byte
-	lost  ring.Losses // in the program
-	kind  uint64      // and here, because there were too many kinds of events
-	plans []*plan     // by the number of the event, of those that the stream had
+	comm      []byte
+	lost      ring.Losses // in the program
+	unclassed uint64      // and here, because there were too many event classes
+	plans     []*plan     // by the number of the event, of those that the stream had
 }
 
 // commSize is what the kernel has for the name of a thread, its NUL included.
@@ -47,7 +47,7 @@ func newPackedChannel(trace *ctf.Writer, name string) (*PackedChannel, error) {
 		{Name: lostPrefix + source.BufferFull, Type: &ctf.Integer{Size: 64}},
 		{Name: lostPrefix + source.NoRing, Type: &ctf.Integer{Size: 64}},
 		{Name: lostPrefix + source.Undescribed, Type: &ctf.Integer{Size: 64}},
-		{Name: lostPrefix + Kinds, Type: &ctf.Integer{Size: 64}},
+		{Name: lostPrefix + Classes, Type: &ctf.Integer{Size: 64}},
 	}}
 	class, err := trace.AlignedStreamClass(nil, packet)
 	if err != nil {
@@ -103,10 +103,10 @@ func (c *PackedChannel) stream(b *ring.Batch) (*packedStream, error) {
 
 // tell says in the stream's packets whose they are and what was lost. The caller holds mu.
 func (s *packedStream) tell() error {
-	s.SetDiscarded(s.lost.Total() + s.kind)
+	s.SetDiscarded(s.lost.Total() + s.unclassed)
 	return s.SetContext([]ctf.Value{
 		{Bits: uint64(int64(int32(s.pid)))}, {Text: s.comm},
-		{Bits: s.lost.Full}, {Bits: s.lost.NoRing}, {Bits: s.lost.Undescribed}, {Bits: s.kind},
+		{Bits: s.lost.Full}, {Bits: s.lost.NoRing}, {Bits: s.lost.Undescribed}, {Bits: s.unclassed},
 	})
 }
 
@@ -133,7 +133,7 @@ func (c *PackedChannel) stats(sum *Stats) {
 		sum.Bytes += bytes
 		for _, l := range []source.Loss{
 			{Reason: source.BufferFull, Count: s.lost.Full}, {Reason: source.NoRing, Count: s.lost.NoRing},
-			{Reason: source.Undescribed, Count: s.lost.Undescribed}, {Reason: Kinds, Count: s.kind},
+			{Reason: source.Undescribed, Count: s.lost.Undescribed}, {Reason: Classes, Count: s.unclassed},
 		} {
 			if l.Stream, l.CPU = c.name, s.cpu; l.Count > 0 {
 				sum.Lost = append(sum.Lost, l)

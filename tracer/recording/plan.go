@@ -14,16 +14,16 @@ import (
 // reason why there is no value, are copied at once, as they lie, and what follows one by one, as
 // texts have no fixed size.
 type plan struct {
-	event  *ring.Event
-	prefix int             // bytes that are copied at once
-	align  []int           // of each field before the first text: where its type finds it, in bytes
-	rest   []place         // of the fields from there on
-	whole  *ctf.EventClass // of a marker without any, nil where headers are never compact, and for others
-	tail   uint64          // and the bytes of the last word of its values, as a little-endian mask
-	kinds  map[string]*ctf.EventClass
+	event   *ring.Event
+	prefix  int             // bytes that are copied at once
+	align   []int           // of each field before the first text: where its type finds it, in bytes
+	rest    []place         // of the fields from there on
+	whole   *ctf.EventClass // of a marker without any, nil where headers are never compact, and for others
+	tail    uint64          // and the bytes of the last word of its values, as a little-endian mask
+	classes map[string]*ctf.EventClass
 
 	texts []text // of the event that is being written
-	key   []byte // what is the matter with them
+	key   []byte // how they are encoded, one byte for each
 }
 
 // place is where one field lies.
@@ -36,9 +36,9 @@ type place struct {
 
 // text is what a record says of one of its texts.
 type text struct {
-	matter matter
-	kept   []byte
-	length uint64 // of which they are the beginning
+	encoding encoding
+	kept     []byte
+	length   uint64 // of which they are the beginning
 }
 
 // plan returns the plan of a marker. The caller holds mu.
@@ -46,7 +46,7 @@ func (c *PackedChannel) plan(m *ring.Event) (*plan, error) {
 	if p := c.plans[m]; p != nil {
 		return p, nil
 	}
-	p := &plan{event: m, kinds: map[string]*ctf.EventClass{}}
+	p := &plan{event: m, classes: map[string]*ctf.EventClass{}}
 	for i := range m.Fields {
 		f := &m.Fields[i]
 		offset, size := f.Offset, f.Size
@@ -66,7 +66,7 @@ func (c *PackedChannel) plan(m *ring.Event) (*plan, error) {
 		p.prefix = offset + size
 	}
 	if len(p.rest) == 0 {
-		k, err := c.packedKind(p, false)
+		k, err := c.packedClass(p, false)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (p *plan) measure(args, behind []byte) (size int, err error) {
 		if t, behind, err = f.text(args, behind); err != nil {
 			return 0, fmt.Errorf("marker %s: %w", p.event.FullName(), err)
 		}
-		p.texts, p.key = append(p.texts, t), append(p.key, byte(t.matter))
+		p.texts, p.key = append(p.texts, t), append(p.key, byte(t.encoding))
 		size += len(t.kept) + t.extra(f.kind)
 	}
 	return size, nil
@@ -127,9 +127,9 @@ func (f *place) text(args, texts []byte) (t text, rest []byte, err error) {
 	t = text{kept: kept, length: uint64(length)}
 	switch {
 	case len(kept) < length:
-		t.matter = cut
+		t.encoding = cut
 	case f.kind == event.String && bytes.IndexByte(kept, 0) >= 0:
-		t.matter = withNUL
+		t.encoding = withNUL
 	}
 	return t, rest, nil
 }
@@ -137,9 +137,9 @@ func (f *place) text(args, texts []byte) (t text, rest []byte, err error) {
 // extra is what a text takes besides its bytes: its length, that of the whole, or a NUL.
 func (t *text) extra(k event.Kind) int {
 	switch {
-	case t.matter == cut:
+	case t.encoding == cut:
 		return 4 + 8
-	case k == event.String && t.matter == plain:
+	case k == event.String && t.encoding == plain:
 		return 1
 	}
 	return 4
@@ -160,7 +160,7 @@ func (p *plan) finish(b []byte, n int, args []byte) int {
 		}
 		t := &texts[0]
 		texts = texts[1:]
-		if f.kind == event.String && t.matter == plain {
+		if f.kind == event.String && t.encoding == plain {
 			to = to[copy(to, t.kept):]
 			to[0], to = 0, to[1:]
 			continue
@@ -168,7 +168,7 @@ func (p *plan) finish(b []byte, n int, args []byte) int {
 		binary.LittleEndian.PutUint32(to, uint32(len(t.kept)))
 		to = to[4:]
 		to = to[copy(to, t.kept):]
-		if t.matter == cut {
+		if t.encoding == cut {
 			binary.LittleEndian.PutUint64(to, t.length)
 			to = to[8:]
 		}
@@ -176,32 +176,32 @@ func (p *plan) finish(b []byte, n int, args []byte) int {
 	return len(b) - len(to)
 }
 
-// packedKind returns the kind of the event that was measured, wide if its goroutine has 64 bits.
-func (c *PackedChannel) packedKind(p *plan, wide bool) (*ctf.EventClass, error) {
+// packedClass returns the class of the event that was measured, wide if its goroutine has 64 bits.
+func (c *PackedChannel) packedClass(p *plan, wide bool) (*ctf.EventClass, error) {
 	if wide {
 		p.key = append(p.key, wideKey)
 	}
-	if k := p.kinds[string(p.key)]; k != nil {
+	if k := p.classes[string(p.key)]; k != nil {
 		return k, nil
 	}
-	k, err := c.newKind(p, wide)
+	k, err := c.newClass(p, wide)
 	if err == nil {
-		p.kinds[string(p.key)] = k
+		p.classes[string(p.key)] = k
 	}
 	return k, err
 }
 
-const wideKey = 0xff // is no matter
+const wideKey = 0xff // is no encoding
 
 var (
 	narrowGoroutine = &ctf.Integer{Size: 32, Align: 32}
 	wideGoroutine   = &ctf.Integer{Size: 64, Align: 64, Signed: true}
 )
 
-// newKind adds a kind of events to the trace.
-func (c *PackedChannel) newKind(p *plan, wide bool) (*ctf.EventClass, error) {
-	if c.events == maxKinds {
-		return nil, errKinds
+// newClass adds an event class to the trace.
+func (c *PackedChannel) newClass(p *plan, wide bool) (*ctf.EventClass, error) {
+	if c.events == maxClasses {
+		return nil, errClasses
 	}
 	c.events++
 	goroutine := narrowGoroutine
@@ -210,17 +210,17 @@ func (c *PackedChannel) newKind(p *plan, wide bool) (*ctf.EventClass, error) {
 	}
 	context := &ctf.Struct{Fields: []ctf.Field{{Name: "goroutine", Type: goroutine}}}
 	fields := p.event.Fields
-	forms, texts := make([]form, len(fields)), p.texts
+	layouts, texts := make([]layout, len(fields)), p.texts
 	for i := range fields {
-		forms[i] = form{fields[i].Kind, plain}
+		layouts[i] = layout{fields[i].Kind, plain}
 		if isMissing(&fields[i]) {
-			forms[i] = form{event.Invalid, missing}
+			layouts[i] = layout{event.Invalid, missing}
 		} else if fields[i].Kind.HasLength() {
-			forms[i].matter, texts = texts[0].matter, texts[1:]
+			layouts[i].encoding, texts = texts[0].encoding, texts[1:]
 		}
 	}
-	payload, names := &ctf.Struct{Align: 64}, newNames(fields, forms)
-	for i, f := range forms {
+	payload, names := &ctf.Struct{Align: 64}, newNames(fields, layouts)
+	for i, f := range layouts {
 		types := f.types(names[i], &fields[i])
 		if size := fields[i].Size; !f.kind.HasLength() {
 			align := 1
@@ -235,7 +235,7 @@ func (c *PackedChannel) newKind(p *plan, wide bool) (*ctf.EventClass, error) {
 	if err != nil {
 		return nil, err
 	}
-	return class, describe(c.trace, class, &p.event.Point, forms)
+	return class, describe(c.trace, class, &p.event.Point, layouts)
 }
 
 // placed returns a number's type for one of so many bytes at such an alignment, as this machine has

@@ -73,7 +73,7 @@ func Open(path string) (*Reader, error) {
 // Close closes the files.
 func (r *Reader) Close() { r.events.Close() }
 
-// Points returns the points of all kinds of events that the traces describe, each name once for each
+// Points returns the points of all event classes that the traces describe, each name once for each
 // set of fields.
 func (r *Reader) Points() []*event.Point {
 	var all []*event.Point
@@ -172,7 +172,7 @@ func (r *Reader) Next() (*Event, error) {
 		Time: time.Duration(raw.Time - r.origin), Point: c.point, Values: e.Values[:0],
 	}}
 	e.circumstances()
-	if c.forms != nil {
+	if c.layouts != nil {
 		e.who(&raw.Context)
 		c.own(e)
 	} else {
@@ -249,13 +249,13 @@ func (e *Event) who(context *ctf.Value) {
 	}
 }
 
-// class is what is known of a kind of events.
+// class is what is known of an event class.
 type class struct {
-	point *event.Point
-	forms []form // of waymark's own; nil for those of others
+	point   *event.Point
+	layouts []layout // of waymark's own; nil for those of others
 }
 
-// class returns what is known of a kind of events; t may be nil once it is known.
+// class returns what is known of an event class; t may be nil once it is known.
 func (r *Reader) class(t *ctf.Trace, e *ctf.EventClass) *class {
 	if c := r.classes[e]; c != nil {
 		return c
@@ -282,14 +282,14 @@ func newPoint(name string) *event.Point {
 	return &p
 }
 
-// ownClass returns a kind of events that a Writer recorded, nil for those of others.
+// ownClass returns an event class that a Writer recorded, nil for those of others.
 func ownClass(t *ctf.Trace, e *ctf.EventClass) *class {
 	entry := t.Get(describedAs(e))
 	var d description
 	if entry == nil || json.Unmarshal([]byte(entry.Text), &d) != nil || e.Payload == nil {
 		return nil
 	}
-	c := &class{point: newPoint(e.Name), forms: []form{}}
+	c := &class{point: newPoint(e.Name), layouts: []layout{}}
 	c.point.Format = d.Format
 	at := 0
 	for _, fd := range d.Fields {
@@ -297,12 +297,12 @@ func ownClass(t *ctf.Trace, e *ctf.EventClass) *class {
 		if fd.As != event.Invalid {
 			k = fd.As
 		}
-		form, used := formIn(e.Payload.Fields[at:], k)
+		layout, used := layoutIn(e.Payload.Fields[at:], k)
 		if used == 0 {
 			return nil // it says other things than the types do
 		}
 		at += used
-		c.forms = append(c.forms, form)
+		c.layouts = append(c.layouts, layout)
 		c.point.Fields = append(c.point.Fields, fd.Field)
 	}
 	if at != len(e.Payload.Fields) {
@@ -311,50 +311,50 @@ func ownClass(t *ctf.Trace, e *ctf.EventClass) *class {
 	return c
 }
 
-// formIn returns the form that a value of a kind has in the next fields, and how many of them it is.
-func formIn(fields []ctf.Field, k event.Kind) (form, int) {
+// layoutIn returns the layout that a value of a kind has in the next fields, and how many of them it is.
+func layoutIn(fields []ctf.Field, k event.Kind) (layout, int) {
 	if len(fields) == 0 {
-		return form{}, 0
+		return layout{}, 0
 	}
 	switch t := fields[0].Type.(type) {
 	case *ctf.Struct:
 		if len(t.Fields) == 1 && t.Fields[0].Name == "unavailable" {
-			return form{event.Invalid, missing}, 1
+			return layout{event.Invalid, missing}, 1
 		}
 		if len(t.Fields) == 3 && k.HasLength() {
-			return form{k, cut}, 1
+			return layout{k, cut}, 1
 		}
 	case *ctf.String:
 		if k == event.String {
-			return form{k, plain}, 1
+			return layout{k, plain}, 1
 		}
 	case *ctf.Integer, *ctf.Enum, *ctf.Float:
 		if k.HasLength() && len(fields) > 1 {
 			if _, ok := fields[1].Type.(*ctf.Sequence); ok {
-				return form{k, withNUL}, 2
+				return layout{k, withNUL}, 2
 			}
 		}
 		if !k.HasLength() && k.IsValid() {
-			return form{k, plain}, 1
+			return layout{k, plain}, 1
 		}
 	}
-	return form{}, 0
+	return layout{}, 0
 }
 
 // own takes the values of an event that a Writer recorded.
 func (c *class) own(e *Event) {
 	elems := e.Raw.Payload.Elems
-	for _, f := range c.forms {
+	for _, f := range c.layouts {
 		var v event.Value
 		raw := &elems[0]
-		if f.matter == withNUL || f.matter == plain && f.kind == event.Bytes {
+		if f.encoding == withNUL || f.encoding == plain && f.kind == event.Bytes {
 			raw, elems = &elems[1], elems[1:]
 		}
 		elems = elems[1:]
 		switch {
-		case f.matter == missing:
+		case f.encoding == missing:
 			v = event.Missing(event.Reason(raw.Elems[0].Text))
-		case f.matter == cut:
+		case f.encoding == cut:
 			v = event.Text(f.kind, raw.Elems[1].Text, int(int64(raw.Elems[2].Bits)))
 		case f.kind.HasLength():
 			v = event.Text(f.kind, raw.Text, len(raw.Text))

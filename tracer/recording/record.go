@@ -45,7 +45,7 @@ func (s *Summary) Saved() uint64 { return s.Events - s.Unsaved }
 func (s *Summary) Unwritten() uint64 {
 	done := s.Saved()
 	for _, l := range s.Lost {
-		if l.Reason == Late || l.Reason == Kinds { // received, and lost by their channel
+		if l.Reason == Late || l.Reason == Classes { // received, and lost by their channel
 			done += l.Count
 		}
 	}

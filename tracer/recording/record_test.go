@@ -200,3 +200,61 @@ func TestRecordProgress(t *testing.T) {
 		}
 	})
 }
+
+// losing is a source that loses an event after every second one, and then waits until it is stopped.
+type losing struct {
+	*stoppable
+	done chan struct{} // closed when it waits
+}
+
+func (l *losing) Losses() ([]source.Loss, error) {
+	return []source.Loss{{Reason: source.BufferFull, Count: uint64(l.n / 2)}}, nil
+}
+
+func (l *losing) Read(ctx context.Context, e *event.Event) error {
+	if l.n < 20_000 {
+		return l.counting.Read(ctx, e)
+	}
+	close(l.done)
+	<-l.stop
+	return io.EOF
+}
+
+// What is on disk counts the events lost before the last one there, so that a recording that is killed between two
+// saves does not look complete.
+func TestFullPacketsCountLosses(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "trace")
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &losing{newStoppable("a"), make(chan struct{})}
+	s.pause = 0
+	over := make(chan error)
+	go func() {
+		_, err := recording.Record(ctx, dir, &recording.Options{Interval: time.Hour}, s)
+		over <- err
+	}()
+	<-s.done
+	r, err := recording.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	last := 0
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = int(e.Values[0].Int())
+	}
+	lost, err := r.Losses()
+	if n := source.Total(lost); err != nil || last == 0 || n < uint64(last/2) {
+		t.Errorf("%d events are on disk and %d lost, %v; %d were lost before the last of them", last, n, err, last/2)
+	}
+	cancel()
+	if err := <-over; err != nil {
+		t.Error(err)
+	}
+}

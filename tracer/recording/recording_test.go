@@ -58,7 +58,7 @@ var same = cmp.Options{
 	cmp.AllowUnexported(event.Value{}), cmpopts.EquateEmpty(),
 }
 
-// TestRoundTrip gives back the events that were recorded, whatever is the matter with their values.
+// TestRoundTrip gives back the events that were recorded, whatever is the encoding with their values.
 func TestRoundTrip(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "trace")
 	w, err := recording.Create(dir, &recording.Options{Offset: 1_700_000_000 * time.Second})

@@ -137,10 +137,10 @@ func (w *Writer) Stats() Stats {
 }
 
 // Channel begins a group of streams, one a CPU, whose files have its name. Reasons are why its source loses
-// events, as words; Late and Kinds are its own. All packets carry these counts, and their sum as the number of discarded events.
+// events, as words; Late and Classes are its own. All packets carry these counts, and their sum as the number of discarded events.
 func (w *Writer) Channel(name string, reasons ...string) (*Channel, error) {
 	return add(w, name, func() (*Channel, error) {
-		return newChannel(w.trace, name, append(reasons[:len(reasons):len(reasons)], Late, Kinds))
+		return newChannel(w.trace, name, append(reasons[:len(reasons):len(reasons)], Late, Classes))
 	})
 }
 

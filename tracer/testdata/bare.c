@@ -4,5 +4,8 @@
 
 void bare(long i)
 {
+#ifdef RED_ZONE
+	volatile long kept = i; /* below the stack pointer, where a function that calls no others may have it */
+#endif
 	STAP_PROBE1(sdt_tick, bare, i);
 }

@@ -1,5 +1,5 @@
 /* A library with markers in pairs, which its constructor hits once, unless QUIET, and plugin as often as it is
- * told. The end's second argument is text; with NOP5 its sites are nops of 5 bytes. */
+ * told. The end's second argument is text; with NOP5 its sites are nops of 5 bytes, in functions with a red zone. */
 #include <sys/sdt.h>
 
 static const char *const names[] = {"short", "", "a name that is longer than what a key can keep of a text, which is 64 bytes"};
@@ -16,6 +16,9 @@ static void begin(long id)
 
 static void end(long id, const char *name)
 {
+#ifdef NOP5
+	volatile long kept = id;
+#endif
 	STAP_PROBE2(lap, end, id, name);
 }
 

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"regexp"
 	"runtime"
@@ -69,12 +70,13 @@ Flags:
 {{- end}}
 `
 
-// Env is what a command has of the outside.
-type Env = term.Env
+// Env is what the waymark command has of the outside: its standard streams.
+type Env = term.Streams
 
 // Main runs the waymark command with args, which lack the program's name, and returns its
 // exit status.
-func Main(ctx context.Context, args []string, env *Env) int {
+func Main(ctx context.Context, args []string, streams *Env) int {
+	env := term.NewEnv(*streams)
 	ctx, stop := term.NotifySignals(ctx, env)
 	defer stop()
 	root := newRoot(env)
@@ -84,6 +86,11 @@ func Main(ctx context.Context, args []string, env *Env) int {
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
 	return exitStatus(env, err)
+}
+
+// Command returns the waymark command, for generators of manual pages and completions. Main runs it.
+func Command() *cobra.Command {
+	return newRoot(term.NewEnv(Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}))
 }
 
 func newRoot(env *term.Env) *cobra.Command {
@@ -123,6 +130,7 @@ func newRoot(env *term.Env) *cobra.Command {
 		newDoctorCommand(env),
 		newDemoCommand(env),
 		newVersionCommand(env),
+		newPauseCommand(),
 	)
 	root.SetHelpCommand(newHelpCommand())
 	root.InitDefaultCompletionCmd()
@@ -231,14 +239,30 @@ func newVersionCommand(env *term.Env) *cobra.Command {
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			info, _ := debug.ReadBuildInfo()
-			_, err := fmt.Fprintln(env.Stdout, versionLine(info))
-			return err
+			return term.Linef(env.Stdout, "%s", versionLine(info))
 		},
 	}
 }
 
-// versionLine names the version as the go command recorded it, with the commit where there
-// is no version.
+// newPauseCommand is for containers of an image without a shell, whose verbs come by exec.
+func newPauseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "pause",
+		Short:   "Wait for a signal, as the first process of a container",
+		Example: "  docker run -d --privileged --pid=host waymark:VERSION pause",
+		Hidden:  true,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			<-cmd.Context().Done()
+			return nil
+		},
+	}
+}
+
+// release is the version of a released binary, which the linker sets.
+var release string
+
+// versionLine returns the version of the release or else of the module, with the commit if there is one.
 func versionLine(info *debug.BuildInfo) string {
 	version, commit := "(unknown)", ""
 	if info != nil {
@@ -248,6 +272,9 @@ func versionLine(info *debug.BuildInfo) string {
 				commit = " " + s.Value[:min(len(s.Value), 12)]
 			}
 		}
+	}
+	if release != "" {
+		version = release
 	}
 	return fmt.Sprintf("waymark %s%s %s %s/%s", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/test/peer"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -26,11 +25,14 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 func TestMain(m *testing.M) {
 	tracer.GuardMain()
-	testscript.Main(m, map[string]func(){
-		"waymark": func() {
-			os.Exit(Main(context.Background(), os.Args[1:], &term.Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
-		},
-	})
+	testscript.Main(m, programs)
+}
+
+// programs are what tests find in PATH.
+var programs = map[string]func(){
+	"waymark": func() {
+		os.Exit(Main(context.Background(), os.Args[1:], &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+	},
 }
 
 // TestScripts runs one script a verb. Those of the kernel engine have their targets in PATH:

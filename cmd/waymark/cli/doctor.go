@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -176,7 +175,7 @@ func (d *diagnosis) print(c doctor.Check, object *jsonCheck) {
 	if c.Hint != "" {
 		line += d.style.Dim("  (" + term.Printable(c.Hint) + ")")
 	}
-	_, d.err = fmt.Fprintln(d.env.Stdout, line)
+	d.err = term.Linef(d.env.Stdout, "%s", line)
 }
 
 // counters looks at the reference counters of a process. Those that are as they were in the file
@@ -215,6 +214,8 @@ func counterCheck(c *doctor.Counter) doctor.Check {
 	check := doctor.Check{Name: "counter"}
 	why := fmt.Sprintf("%s traced", term.Plural(c.Attached, "site"))
 	switch {
+	case c.Leaked && c.Attached > 0:
+		check.Status, why = doctor.Warn, "left by a tracer that died, with its probe"
 	case c.Leaked:
 		check.Status, why = doctor.Warn, "left by a tracer that died"
 	case c.Value == c.Initial:
@@ -223,6 +224,8 @@ func counterCheck(c *doctor.Counter) doctor.Check {
 		why = fmt.Sprintf("process %d debugs it", c.Debugger)
 	case c.Attached == 0:
 		why = "a tracer comes or goes"
+	case c.Unsure != nil:
+		why += ", or left behind: " + term.ErrorText(c.Unsure)
 	}
 	check.Reason = fmt.Sprintf("%s at %#x is %d: %s", term.Label(strings.Join(c.Markers, ", ")), c.Address, c.Value, why)
 	return check
@@ -234,16 +237,15 @@ func (d *diagnosis) repair() error {
 		return nil
 	}
 	if !d.o.yes {
-		fmt.Fprintf(d.env.Stderr, "waymark: give %s the value of the file back? [y/N] ", term.Plural(len(d.leaked), "counter"))
-		answer, _ := bufio.NewReader(d.env.Stdin).ReadString('\n')
-		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		answer := d.env.Ask("give %s the value of the file back? [y/N]", term.Plural(len(d.leaked), "counter"))
+		if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
 			return term.WithHint(errors.New("nothing was repaired"), "answer y, or give --yes")
 		}
 	}
 	var failed []error
-	for i := range d.leaked {
+	for i, err := range doctor.Repair(d.leaked) {
 		c := &d.leaked[i]
-		if err := c.Repair(); err != nil {
+		if err != nil {
 			failed = append(failed, err)
 			continue
 		}

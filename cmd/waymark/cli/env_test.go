@@ -41,7 +41,7 @@ func TestReport(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var b bytes.Buffer
-		if got := exitStatus((&term.Env{Stderr: &b}), tt.err); got != tt.status {
+		if got := exitStatus(term.NewEnv(term.Streams{Stderr: &b}), tt.err); got != tt.status {
 			t.Errorf("%v: status %d, want %d", tt.err, got, tt.status)
 		}
 		if d := cmp.Diff(tt.want, strings.ReplaceAll(b.String(), "waymark: ", "")); d != "" {

@@ -51,12 +51,15 @@ func TestExamplesParse(t *testing.T) {
 	}
 	n = 0
 	shown := regexp.MustCompile(`(?m)^(?:    )?(?:\$ )?(waymark (?:[a-z]+ .*)?)$`)
+	// In containers the image or "--" stands before the verb.
+	contained := regexp.MustCompile(`(?m)^(?:docker|kubectl) .*(?:waymark:VERSION| --)(?: waymark)? (\w.*)$`)
 	for _, page := range append(pages, "../../../README.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range shown.FindAllStringSubmatch(codeBlocks(string(text)), -1) {
+		code := contained.ReplaceAllString(codeBlocks(strings.ReplaceAll(string(text), "$shop", "1234")), "waymark $1")
+		for _, m := range shown.FindAllStringSubmatch(code, -1) {
 			n++
 			if err := parseExample(m[1]); err != nil {
 				t.Errorf("%s: %s: %v", filepath.Base(page), m[1], err)
@@ -84,7 +87,7 @@ func codeBlocks(page string) string {
 }
 
 func quietEnv() *term.Env {
-	return &term.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
+	return term.NewEnv(term.Streams{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard})
 }
 
 func parseExample(line string) error {

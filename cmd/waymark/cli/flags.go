@@ -223,19 +223,24 @@ func namedText(n int) string {
 // completeTime bounds how long a shell waits: a program may map many files.
 const completeTime = 2 * time.Second
 
-// complete makes the shell complete names of markers, and with --by names of their fields,
+// complete makes the shell complete names of markers, and with --by and --key names of their fields,
 // once the target is there; before, files.
 func complete(cmd *cobra.Command, f *watchFlags) {
 	completeMarkers(cmd, &f.pids)
-	_ = cmd.RegisterFlagCompletionFunc("by", func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		names := []string{"pid", "tid", "comm", "cpu", "goroutine"}
-		for _, m := range completionMarkers(cmd.Context(), f.pids, args) {
-			for i := range m.Fields {
-				names = append(names, m.Fields[i].Name)
-			}
+	for _, flag := range []string{"by", "key"} {
+		if cmd.Flags().Lookup(flag) == nil {
+			continue
 		}
-		return startingWith(names, prefix), cobra.ShellCompDirectiveNoFileComp
-	})
+		_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			names := []string{"pid", "tid", "comm", "cpu", "goroutine"}
+			for _, m := range completionMarkers(cmd.Context(), f.pids, args) {
+				for i := range m.Fields {
+					names = append(names, m.Fields[i].Name)
+				}
+			}
+			return startingWith(names, prefix), cobra.ShellCompDirectiveNoFileComp
+		})
+	}
 }
 
 // completeMarkers makes the shell complete names of markers that are not named yet.

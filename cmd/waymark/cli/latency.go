@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,10 +16,14 @@ import (
 const latencyLong = `Measure the time from hits of one marker to hits of another.
 
 A pair is a hit of BEGIN and the next one of END in the same goroutine of a Go program, or else
-in the same thread. With --by it is the next one with the same value of a field, such as the
-number of a request that several threads work at: --by id, or --by id=request_id where END has
+in the same thread. With --key it is the next one with the same value of a field, such as the
+number of a request that several threads work at: --key id, or --key id=request_id where END has
 another name for it. argN is the N-th field of any marker. Pairs are always of one process. When
 BEGIN comes again before END, it begins anew: of nested pairs the innermost is measured.
+
+--by FIELD groups the pairs, a row for each value: by a field of BEGIN, or else of END, or else by
+pid, tid, comm, cpu or goroutine of BEGIN. --by path,status groups by two. Pairs that find no room
+(--keys) are counted as (other). Without --key they are still joined by goroutine or thread.
 
 Pairs are joined and counted in the kernel. Percentiles are within 1.6 % of what was measured,
 the maximum and the mean are exact. What was in no pair is counted and said: a begin that was
@@ -36,14 +39,18 @@ histogram is shown live, once a second; with -I there is a line for each interva
 
 const latencyExample = `  waymark latency -p 1234 http:request_start http:request_end
   waymark latency -d 10s ./server http:request_start http:request_end
-  waymark latency --by id=job 'queue:put' 'queue:done' -- ./worker
+  waymark latency --by path,status -p 1234 http:request_start http:request_end
+                                         a row for each path and status
+  waymark latency --key id=job 'queue:put' 'queue:done' -- ./worker
+                                         begin and end in different threads
   waymark latency -p "$(pgrep -o postgres)" query__start query__done
   waymark latency -I 1000 --json -p 1234 http:request_start http:request_end`
 
 type latencyOptions struct {
 	watchFlags
 	intervalFlags
-	by string
+	pairFlags
+	keys int
 }
 
 func newLatencyCommand(env *term.Env) *cobra.Command {
@@ -57,7 +64,8 @@ func newLatencyCommand(env *term.Env) *cobra.Command {
 	}
 	o.watchFlags.add(cmd, "end when there are `COUNT` pairs, or a few more")
 	o.intervalFlags.add(cmd)
-	cmd.Flags().StringVar(&o.by, "by", "", "join by `KEY`: goroutine, tid, a FIELD, or FIELD=FIELD of BEGIN and END")
+	o.pairFlags.add(cmd, "")
+	cmd.Flags().IntVar(&o.keys, "keys", 1024, "with --by, room for `N` groups; pairs of others are counted as (other)")
 	complete(cmd, &o.watchFlags)
 	return cmd
 }
@@ -80,11 +88,23 @@ func (o *latencyOptions) check(cmd *cobra.Command, sel *session.Selection) error
 		return term.Usage("such as waymark latency -p 1234 http:request_start http:request_end",
 			"latency is from one marker to another, and %s", namedText(n))
 	}
+	switch {
+	case o.keys < 1 || o.keys > maxGroups:
+		return term.Usage("from 1 to 16384", "--keys %d is no number of groups", o.keys)
+	case cmd.Flags().Changed("keys") && len(o.by) == 0:
+		return term.Usage("add --by", "--keys is about what --by tells apart")
+	}
+	if err := o.pairFlags.check(cmd); err != nil {
+		return err
+	}
 	if err := o.intervalFlags.check(cmd); err != nil {
 		return err
 	}
 	return o.watchFlags.check(cmd, "pair")
 }
+
+// maxGroups is how many groups the tracer keeps.
+const maxGroups = 16 << 10
 
 // latencyRun is what latency does in a session.
 type latencyRun struct {
@@ -95,8 +115,8 @@ type latencyRun struct {
 
 func (l *latencyRun) attach(s *session.Session) (_ session.Attached, err error) {
 	begin, end := l.patterns[:1], l.patterns[1:]
-	by, endBy, _ := strings.Cut(l.o.by, "=")
-	o := &tracer.LatencyOptions{Attach: tracer.Attach{Where: l.o.where}, By: by, EndBy: endBy}
+	o := &tracer.LatencyOptions{Attach: tracer.Attach{Where: l.o.where}, By: l.o.by, MaxKeys: l.o.keys}
+	o.Key, o.EndKey = l.o.names()
 	if s.Later != nil {
 		later := *s.Later
 		later.Choose = func(m *tracer.Marker) bool {
@@ -112,9 +132,12 @@ func (l *latencyRun) attach(s *session.Session) (_ session.Attached, err error) 
 	if both := session.Matching(begins, end); len(both) > 0 {
 		return nil, term.WithHint(fmt.Errorf("%s would begin and end pairs at once", term.Label(both[0].FullName())), "name two markers, or give patterns that have none in common")
 	}
-	if l.pairs, err = tracer.Latency(s.Subject.Target(), begins, session.Matching(s.Markers, end), o); err != nil {
+	ends := session.Matching(s.Markers, end)
+	if l.pairs, err = tracer.Latency(s.Subject.Target(), begins, ends, o); err != nil {
 		return nil, err
 	}
+	joined, _ := l.pairs.Key()
+	l.o.note(s.Env, view.MarkerPoints(begins), view.MarkerPoints(ends), joined)
 	return l.pairs, nil
 }
 
@@ -125,26 +148,26 @@ func (l *latencyRun) show(s *session.Session, out *term.Output, ends <-chan view
 			return err == nil && got.Count() >= l.o.count, err
 		})
 	}
+	ends = s.Stopping(ends, l.pairs.Stop)
 	v := l.view(s, out)
-	last := &view.LatencySample{All: &tracer.Latencies{}}
+	var sampler view.LatencySampler
+	pairs := uint64(0)
 	why, err := view.Show(v, l.o.interval, ends, func() (*view.LatencySample, error) {
 		all, err := l.pairs.Read()
 		if err != nil {
 			return nil, err
 		}
-		now := &view.LatencySample{At: time.Now(), Elapsed: s.Elapsed(), All: all, Recent: all.Since(&last.All.Histogram)}
-		now.Interval = now.Elapsed - last.Elapsed
-		last = now
-		return now, nil
+		pairs = all.Begins + all.Ends
+		return sampler.Sample(time.Now(), s.Elapsed(), all), nil
 	})
 	if err == nil {
-		s.HintChildren(last.All.Begins + last.All.Ends)
+		s.HintChildren(pairs)
 	}
 	return why, err
 }
 
 func (l *latencyRun) view(s *session.Session, out *term.Output) view.View[*view.LatencySample] {
-	plain := view.LatencyPlain{Out: out, Title: l.title}
+	plain := view.LatencyPlain{Out: out, Title: l.title, Table: l.o.table()}
 	switch {
 	case l.o.json:
 		return newLatencyJSON(out, l)
@@ -159,24 +182,21 @@ func (l *latencyRun) view(s *session.Session, out *term.Output) view.View[*view.
 // title says what is measured.
 func (l *latencyRun) title() string {
 	from, to := l.pairs.Markers()
-	by, endBy := l.pairs.By()
 	if len(from)+len(to) == 0 {
 		return fmt.Sprintf("%s → %s", term.Label(l.patterns[0]), term.Label(l.patterns[1]))
 	}
-	if by == "tid" && l.o.by == "" {
-		by, endBy = "thread", "thread"
+	key, endKey := l.pairs.Key()
+	if key == "tid" && l.o.key == "" {
+		key, endKey = "thread", "thread"
 	}
-	if by != endBy {
-		by += " = " + endBy
-	}
-	return fmt.Sprintf("%s → %s, by %s", view.MarkerNames(view.MarkerPoints(from), l.patterns[0]), view.MarkerNames(view.MarkerPoints(to), l.patterns[1]), term.Label(by))
+	return pairTitle(view.MarkerNames(view.MarkerPoints(from), l.patterns[0]), view.MarkerNames(view.MarkerPoints(to), l.patterns[1]), key, endKey)
 }
 
 func newLatencyJSON(out *term.Output, l *latencyRun) *view.LatencyJSON {
-	return &view.LatencyJSON{Out: out, Object: func() view.LatencyObject {
+	return &view.LatencyJSON{Out: out, Table: l.o.table(), Object: func() view.LatencyObject {
 		from, to := l.pairs.Markers()
 		o := view.LatencyObject{From: view.Names(view.MarkerPoints(from)), To: view.Names(view.MarkerPoints(to))}
-		o.By, o.ToBy = l.pairs.By()
+		o.Key, o.ToKey = l.pairs.Key()
 		return o
 	}}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -109,7 +108,7 @@ func printList(env *term.Env, out *term.Output, o *listOptions, sel *session.Sel
 	}
 	if err == nil && len(simple) > 0 {
 		if len(groups) > 0 && !o.json {
-			fmt.Fprintln(out)
+			term.Linef(out, "")
 		}
 		err = view.ListSimple(out, simple, o.json, o.verbose)
 		if len(groups) == 0 {
@@ -231,14 +230,14 @@ func groupProcesses(processes []tracer.Process, each bool) []view.Group {
 		if len(p.Markers) == 0 {
 			continue
 		}
-		var key strings.Builder
+		key := ""
 		for _, f := range view.Files(p.Markers) {
-			fmt.Fprintf(&key, "%p ", f)
+			key += fmt.Sprintf("%p ", f)
 		}
-		i, ok := index[key.String()]
+		i, ok := index[key]
 		if !ok {
 			i = len(groups)
-			index[key.String()] = i
+			index[key] = i
 			groups = append(groups, view.Group{Markers: p.Markers})
 		}
 		groups[i].Processes = append(groups[i].Processes, p)
@@ -290,10 +289,10 @@ func listAgents(env *term.Env, o *listOptions, sel *session.Selection) error {
 				err = view.WritePoints(out, pid, points)
 			} else if err == nil {
 				if i > 0 {
-					fmt.Fprintln(out)
+					term.Linef(out, "")
 				}
 				if len(sel.Subject.PIDs) > 1 {
-					fmt.Fprintln(out, out.Style.Bold(fmt.Sprintf("process %d", pid)))
+					term.Linef(out, "%s", out.Style.Bold(fmt.Sprintf("process %d", pid)))
 				}
 				err = view.PrintPoints(out, points)
 			}

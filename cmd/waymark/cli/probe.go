@@ -225,7 +225,7 @@ func newProbeDeleteCommand(env *term.Env) *cobra.Command {
 					failed = append(failed, err)
 					continue
 				}
-				if _, err := fmt.Fprintf(env.Stdout, "deleted %s\n", view.EventText(e.FullName(), len(e.Places))); err != nil {
+				if err := term.Linef(env.Stdout, "deleted %s", view.EventText(e.FullName(), len(e.Places))); err != nil {
 					return err
 				}
 			}

@@ -211,6 +211,9 @@ func (r *recorder) Close() error {
 // Ended is closed when the processes that the first engine follows have ended.
 func (r *recorder) Ended() <-chan struct{} { return r.tracers[0].Ended() }
 
+// Missing returns the error of a name that no marker has.
+func (r *recorder) Missing() error { return r.tracers[0].Missing() }
+
 // Skipped returns the sites that no tracer has.
 func (r *recorder) Skipped() (all []*tracer.SiteError) {
 	for _, t := range r.tracers {

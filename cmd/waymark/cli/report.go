@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,7 +17,6 @@ import (
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/source"
 	"github.com/waymark-trace/waymark/internal/filter"
-	"github.com/waymark-trace/waymark/tracer"
 	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
@@ -30,8 +27,8 @@ LTTng's; of several below it all are read, in the order of time. Lines and JSON 
 trace, and so are patterns and --where.
 
 --stat prints how many events each marker has instead. --latency prints how long it took from BEGIN to END, which
-are then the two patterns: a pair is of one goroutine, or else of one thread, or with --by of one value of
-a field, as with waymark latency.
+are then the two patterns: a pair is of one goroutine, or else of one thread, or with --key of one value of
+a field. --by groups the pairs by fields. Both are as with waymark latency.
 
 What is damaged is said, with file and byte, and everything that can be read is printed; the exit
 status is 1 then.`
@@ -40,11 +37,13 @@ const reportExample = `  waymark report trace                          one line 
   waymark report trace 'http:*' --where 'status >= 500'
   waymark report trace --stat                   how many events each marker has
   waymark report trace --latency http:request_start http:request_end
+  waymark report trace --latency --by path http:request_start http:request_end
   waymark report --json ~/lttng-traces/auto-20261121-100000`
 
 type reportOptions struct {
 	json, stat, latency bool
-	where, by, out      string
+	where, out          string
+	pairFlags
 }
 
 func newReportCommand(env *term.Env) *cobra.Command {
@@ -65,7 +64,7 @@ func newReportCommand(env *term.Env) *cobra.Command {
 	flags.BoolVar(&o.json, "json", false, "print JSON, one object a line: docs/json.md")
 	flags.BoolVar(&o.stat, "stat", false, "print how many events each marker has")
 	flags.BoolVar(&o.latency, "latency", false, "print how long it took from BEGIN to END, the two patterns")
-	flags.StringVar(&o.by, "by", "", "with --latency, join by `KEY`: goroutine, tid, a FIELD, or FIELD=FIELD of BEGIN and END")
+	o.pairFlags.add(cmd, "with --latency, ")
 	flags.StringVar(&o.where, "where", "", "only events of which `CONDITION` holds: docs/filters.md")
 	flags.StringVarP(&o.out, "output", "o", "", "write the results to `FILE`, - for standard output")
 	completeReport(cmd)
@@ -81,8 +80,11 @@ func (o *reportOptions) check(cmd *cobra.Command, args []string) error {
 	case o.latency && len(args) != 3:
 		return term.Usage("such as waymark report trace --latency http:request_start http:request_end",
 			"--latency is from one marker to another, and %s", namedText(len(args)-1))
-	case o.by != "" && !o.latency:
-		return term.Usage("--by joins two markers", "--by without --latency")
+	case (o.key != "" || len(o.by) > 0) && !o.latency:
+		return term.Usage("add --latency BEGIN END", "--key and --by are about the pairs of --latency")
+	}
+	if err := o.pairFlags.check(cmd); err != nil {
+		return err
 	}
 	return checkWhere(o.where)
 }
@@ -95,7 +97,9 @@ type reporter interface {
 
 // reportTrace reads a trace from its beginning to its end.
 func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string, patterns []string) error {
+	done := e.Progress("opening %s", term.Label(path))
 	r, damage := recording.Open(path)
+	done()
 	if r == nil && errors.Is(damage, ctf.ErrVersion2) {
 		return damage
 	}
@@ -112,11 +116,17 @@ func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string
 		return err
 	}
 	err = e.WithOutput(o.out, func(out *term.Output) error {
-		v, err := newReporter(out, o, r, patterns)
-		if err == nil {
-			err = printRecorded(ctx, e, r, chosen, v, &sum)
+		v, err := newReporter(e, out, o, r, patterns)
+		if err != nil {
+			return err
 		}
-		return err
+		var read atomic.Uint64
+		if o.stat || o.latency || out.Beside(e) {
+			defer e.ProgressOf(func() string {
+				return fmt.Sprintf("reading %s, %s", term.Label(path), term.Plural(read.Load(), "event"))
+			})()
+		}
+		return printRecorded(ctx, e, r, &read, chosen, v, &sum)
 	})
 	if err != nil {
 		return err
@@ -131,8 +141,8 @@ func reportTrace(ctx context.Context, e *term.Env, o *reportOptions, path string
 	return nil
 }
 
-// printRecorded prints the chosen events of a trace and their summary.
-func printRecorded(ctx context.Context, e *term.Env, r *recording.Reader, chosen *eventChoice, v reporter, sum *view.TraceSummary) error {
+// printRecorded prints the chosen events of a trace and their summary. read counts all events.
+func printRecorded(ctx context.Context, e *term.Env, r *recording.Reader, read *atomic.Uint64, chosen *eventChoice, v reporter, sum *view.TraceSummary) error {
 	var first time.Duration
 	others := uint64(0)
 	for ctx.Err() == nil {
@@ -145,6 +155,7 @@ func printRecorded(ctx context.Context, e *term.Env, r *recording.Reader, chosen
 			explain.Print(e, err)
 			continue
 		}
+		read.Add(1)
 		ok, selected := chosen.holds(event)
 		if !selected {
 			continue
@@ -172,10 +183,10 @@ func printRecorded(ctx context.Context, e *term.Env, r *recording.Reader, chosen
 	return v.Summary(sum)
 }
 
-func newReporter(out *term.Output, o *reportOptions, r *recording.Reader, patterns []string) (reporter, error) {
+func newReporter(e *term.Env, out *term.Output, o *reportOptions, r *recording.Reader, patterns []string) (reporter, error) {
 	switch {
 	case o.latency:
-		return newReportLatency(out, o, r, patterns)
+		return newReportLatency(e, out, o, r, patterns)
 	case o.stat:
 		return view.NewRecordedCounts(out, o.json), nil
 	case o.json:
@@ -285,92 +296,6 @@ func enumLabel(v *ctf.Value) []byte {
 		}
 	}
 	return nil
-}
-
-// reportLatency measures the time from one marker to another.
-type reportLatency struct {
-	out       *term.Output
-	json      bool
-	by, endBy string
-	from, to  []*event.Point
-	pairs     *source.Pairs
-	all       tracer.Latencies
-	clock     source.Clock
-	last      time.Duration // of the last event
-}
-
-func newReportLatency(out *term.Output, o *reportOptions, r *recording.Reader, patterns []string) (*reportLatency, error) {
-	v := &reportLatency{out: out, json: o.json, clock: r.Clock()}
-	points := r.Points()
-	var err error
-	if v.from, err = selectPoints(points, patterns[:1]); err != nil {
-		return nil, err
-	}
-	if v.to, err = selectPoints(points, patterns[1:]); err != nil {
-		return nil, err
-	}
-	v.by, v.endBy, _ = strings.Cut(o.by, "=")
-	if v.endBy == "" {
-		v.endBy = v.by
-	}
-	if err := v.checkKey(r); err != nil {
-		return nil, err
-	}
-	v.pairs = source.NewPairs(source.PairOptions{
-		Begins: func(p *event.Point) bool { return slices.Contains(v.from, p) },
-		Ends:   func(p *event.Point) bool { return slices.Contains(v.to, p) },
-		By:     v.by, EndBy: v.endBy,
-	})
-	return v, nil
-}
-
-// checkKey refuses to join by threads that the trace does not have: all events would be of one.
-func (v *reportLatency) checkKey(r *recording.Reader) error {
-	check := func(points []*event.Point, by string) error {
-		for _, p := range points {
-			switch {
-			case by == "" && (r.Has(p, "tid") || r.Has(p, "goroutine")):
-			case by == "" || (by == "tid" || by == "goroutine" || by == "pid" || by == "comm") && !r.Has(p, by):
-				return term.WithHint(fmt.Errorf("events of %s have no %s in this trace, which would join begin and end", p.FullName(), cmp.Or(by, "thread id")),
-					"name a field that both markers have: --by FIELD; LTTng records thread ids after lttng add-context -u -t vtid")
-			}
-		}
-		return nil
-	}
-	if err := check(v.from, v.by); err != nil {
-		return err
-	}
-	return check(v.to, v.endBy)
-}
-
-// Recorded adds an event.
-func (v *reportLatency) Recorded(e *recording.Event) error {
-	v.last = e.Time
-	if took, ended := v.pairs.Add(&e.Event); ended {
-		v.all.Add(took)
-	}
-	return nil
-}
-
-// Summary prints the histogram.
-func (v *reportLatency) Summary(sum *view.TraceSummary) error {
-	n := v.pairs.Counts()
-	v.all.Begins, v.all.Ends, v.all.Nested, v.all.Unread, v.all.Full = n.Begins, n.Ends, n.Nested, n.Unread, n.Full
-	s := &view.LatencySample{At: v.clock.Wall(v.last), Elapsed: sum.Elapsed, All: &v.all, Recent: &v.all.Histogram}
-	by, endBy := v.by, v.endBy
-	if by == "" {
-		by, endBy = "goroutine or thread", "goroutine or thread"
-	}
-	if v.json {
-		return (&view.LatencyJSON{Out: v.out, Object: func() view.LatencyObject {
-			return view.LatencyObject{From: view.Names(v.from), To: view.Names(v.to), By: by, ToBy: endBy}
-		}}).Final(s, view.ByTrace)
-	}
-	if by != endBy {
-		by += " = " + endBy
-	}
-	title := fmt.Sprintf("%s → %s, by %s", view.MarkerNames(v.from, "none"), view.MarkerNames(v.to, "none"), term.Label(by))
-	return (&view.LatencyPlain{Out: v.out, Title: func() string { return title }}).Final(s, view.ByTrace)
 }
 
 // completeReport completes the trace by files, and then the markers in it.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/ctf"
 )
 
@@ -56,7 +55,7 @@ func foreignTrace(t *testing.T, threads bool) string {
 func reported(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, messages bytes.Buffer
-	status = Main(t.Context(), append([]string{"report"}, args...), &term.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages})
+	status = Main(t.Context(), append([]string{"report"}, args...), &Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages})
 	return out.String(), messages.String(), status
 }
 
@@ -106,16 +105,21 @@ func TestReportLatencyNeedsThreads(t *testing.T) {
 		t.Errorf("with thread ids: status %d\n%s%s", status, stdout, stderr)
 	}
 	dir := foreignTrace(t, false)
-	for _, by := range []string{"", "--by=tid", "--by=goroutine", "--by=pid", "--by=color=tid"} {
+	for _, key := range []string{"", "--key=tid", "--key=goroutine", "--key=pid", "--key=color=tid", "--by=color"} {
 		args := append([]string{dir}, pair...)
-		if by != "" {
-			args = append(args, by)
+		if key != "" {
+			args = append(args, key)
 		}
-		if stdout, stderr, status := reported(t, args...); status != 1 || stdout != "" || !strings.Contains(stderr, "--by FIELD") {
-			t.Errorf("%s: status %d\n%s%s", by, status, stdout, stderr)
+		if stdout, stderr, status := reported(t, args...); status != 1 || stdout != "" || !strings.Contains(stderr, "--key FIELD") {
+			t.Errorf("%s: status %d\n%s%s", key, status, stdout, stderr)
 		}
 	}
-	if stdout, stderr, status := reported(t, append([]string{dir, "--by=color"}, pair...)...); status != 0 || stdout == "" {
+	if stdout, stderr, status := reported(t, append([]string{dir, "--key=color"}, pair...)...); status != 0 || stdout == "" {
 		t.Errorf("by a field: status %d\n%s%s", status, stdout, stderr)
+	}
+	for _, by := range []string{"tid", "comm", "nosuch"} {
+		if stdout, stderr, status := reported(t, append([]string{dir, "--key=color", "--by", by}, pair...)...); status != 1 || stdout != "" || !strings.Contains(stderr, "--by "+by) {
+			t.Errorf("grouped by %s: status %d\n%s%s", by, status, stdout, stderr)
+		}
 	}
 }

@@ -124,6 +124,7 @@ func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selec
 					return hits(counts) >= o.count, err
 				})
 			}
+			ends = s.Stopping(ends, counter.Stop)
 			total := uint64(0)
 			why, err := view.Show(newStatView(o, s, sel, out), o.interval, ends, func() (*view.Sample, error) {
 				counts, err := counter.Read()

@@ -37,7 +37,7 @@ held, and what happens in these milliseconds is not seen.
 A FILE that another one replaces, or that changes on overlayfs, is named in a warning: processes
 that run the new one are not traced.
 
-A place that the kernel refuses, or where a probe would overwrite variables of the program, is left
+A place that the kernel refuses, or where a probe may overwrite variables of the program, is left
 out with a warning, and so is a file that cannot be opened any more; when there is no other that is an
 error.
 
@@ -58,6 +58,9 @@ PostgreSQL, Python, Ruby, PHP, HotSpot, libstdc++, libvirt and others by name an
 Simple markers say variables, which are where the compiler keeps them: <optimized out> is one that
 it does not keep at that place. --vars 'req.Method,cmd->len' reads others that are in scope there,
 and members of them; waymark list --simple -v shows what there is. Details: docs/simple.md.
+
+Lines are in the order of time. For that an event waits for 10 ms: one of another CPU may come
+late. What comes later still is printed at once, and counted as out of order.
 
 Ctrl-C, -d, -n, the end of the process and of the command end it with a summary on standard
 error. Events that came faster than they could be printed are counted in it as lost.
@@ -182,7 +185,7 @@ func follow(s *session.Session, events *tracer.Tracer, v view.TraceView, limit u
 	if e := events.Stop(); err == nil {
 		err = e
 	}
-	sum.Problems = events.Problems()
+	sum.Problems, sum.Late = events.Problems(), events.Late()
 	losses, e := events.Losses()
 	if sum.Lost, sum.Unread = source.Total(losses), e != nil; err == nil {
 		err = e

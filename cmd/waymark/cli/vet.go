@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -68,10 +67,11 @@ func newVetCommand(env *term.Env) *cobra.Command {
 func runVet(ctx context.Context, env *term.Env, patterns []string, f *vetFlags) error {
 	done := env.Progress("loading %s", term.List(patterns))
 	pkgs, err := loadPackages(ctx, patterns, f.tags)
+	done()
 	if err != nil {
-		done()
 		return err
 	}
+	done = env.Progress("analyzing %s", term.Plural(len(pkgs), "package"))
 	graph, err := checker.Analyze(vet.Analyzers(), pkgs, nil)
 	done()
 	if err != nil {
@@ -117,9 +117,9 @@ func loadPackages(ctx context.Context, patterns []string, tags string) ([]*packa
 	case err != nil:
 		text := err.Error()
 		if _, said, ok := strings.Cut(text, "stderr: "); ok {
-			text = said // what went wrong, behind how go list was called
+			text = said // what went wrong, after how go list was called
 		}
-		return nil, term.WithHint(fmt.Errorf("loading packages: %s", strings.TrimSpace(text)), "go list %s says the same", term.List(patterns))
+		return nil, term.WithHint(fmt.Errorf("loading packages: %w", linesOf(text)), "go list %s says the same", term.List(patterns))
 	case len(pkgs) == 0:
 		return nil, term.Usage("name directories, such as ./cmd/...", "no packages in %s", term.List(patterns))
 	}
@@ -137,7 +137,9 @@ func printBroken(e *term.Env, pkgs []*packages.Package) int {
 			text := strings.TrimPrefix(err.Error(), "-: ") // which stands for no file
 			if !said[text] {
 				said[text] = true
-				e.Message("error: %s", relative(text))
+				for _, line := range term.ErrorLines(linesOf(relative(text))) {
+					e.Message("error: %s", line)
+				}
 			}
 		}
 	})
@@ -200,8 +202,16 @@ func (f *finding) print(env *term.Env, asJSON bool) error {
 	if asJSON {
 		return view.WriteJSON(env.Stdout, f)
 	}
-	_, err := fmt.Fprintf(env.Stdout, "%s:%d:%d: %s (%s)\n", term.Printable(f.File), f.Line, f.Column, term.Printable(f.Message), f.Analyzer)
-	return err
+	return term.Linef(env.Stdout, "%s:%d:%d: %s (%s)", f.File, f.Line, f.Column, f.Message, f.Analyzer)
+}
+
+// linesOf returns an error that has a line for each line of what the go command or a compiler wrote.
+func linesOf(text string) error {
+	var lines []error
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		lines = append(lines, errors.New(line))
+	}
+	return errors.Join(lines...)
 }
 
 // relative shortens the path that a text begins with when it is below the working directory.
@@ -251,8 +261,10 @@ func fix(ctx context.Context, e *term.Env, found []*finding, patterns []string, 
 	cmd := exec.CommandContext(ctx, self, append([]string{fixVerb}, patterns...)...)
 	cmd.Args[0] = os.Args[0]
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOFLAGS=%s '-tags=%s'", os.Getenv("GOFLAGS"), tags))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, term.WithHint(fmt.Errorf("fixing: %s: %w", bytes.TrimSpace(out), cmp.Or(ctx.Err(), err)), "run the same again")
+	done := e.Progress("fixing %s", term.Plural(len(files), "file"))
+	out, err := cmd.CombinedOutput()
+	if done(); err != nil {
+		return nil, term.WithHint(fmt.Errorf("fixing: %w: %w", linesOf(string(out)), cmp.Or(ctx.Err(), err)), "run the same again")
 	}
 	e.Message("fixed %s in %s", term.Plural(len(found)-len(left), "finding"), term.Plural(len(files), "file"))
 	return left, nil

@@ -7,18 +7,18 @@ import "github.com/waymark-trace/waymark/internal/markerabi"
 // This file is all that the package knows of x86-64. Another architecture has another of these, with
 // the instruction that its processors allow to be replaced while they execute it.
 
-// code is what a site is switched by: one store, which other threads see whole. On x86-64 it is the opcode
-// of an instruction (docs/patching.md).
+// code is the part of a site that switches it: one store, which other threads see whole. On x86-64 it
+// is the opcode of an instruction (docs/patching.md).
 type code byte
 
-// codeAt returns what the program has at an address of its text.
+// codeAt returns the code at an address of the program's text.
 func codeAt(at uintptr) code { return *(*code)(address(at)) }
 
-// bytes returns what to store.
+// bytes returns the bytes to store.
 func (c code) bytes() []byte { return []byte{byte(c)} }
 
-// whole reports whether the instruction is as link left it, but for what it is switched by. A breakpoint can be
-// on its prefix, where debuggers put one for the line, or in its operand, with which no jump is to be made.
+// whole reports whether the rest of the instruction is as link left it. A breakpoint can be on its
+// prefix, where debuggers put one for the line, or in its operand; no jump may be made with that.
 func (s *site) whole() bool {
 	if s.prefixed && codeAt(s.at-1) != markerabi.SitePrefix {
 		return false
@@ -38,7 +38,7 @@ func (s *site) operandSize() uintptr {
 	return 4
 }
 
-// decodeCodes returns what the site table says of a site: off, on, and which the file has.
+// decodeCodes returns the codes of a site from the site table: off, on, and the one in the file.
 func decodeCodes(entry []byte) (off, on, first code) {
 	return code(entry[markerabi.OffSiteOff]), code(entry[markerabi.OffSiteOn]), code(entry[markerabi.OffSiteFirst])
 }

@@ -1,10 +1,10 @@
-// Package patch keeps the sites of an optimized program, one that went through
-// "waymark link --optimize", as their armed words say. docs/patching.md is the protocol.
+// Package patch switches the sites of an optimized program, one that went through
+// "waymark link --optimize", to match their armed words. docs/patching.md is the protocol.
 package patch
 
 import "errors"
 
-// ErrNotPatched is what every error of this package wraps.
+// ErrNotPatched is wrapped by every error of this package.
 var ErrNotPatched = errors.New("the sites of this program, linked with --optimize, cannot be patched")
 
 // failure is such an error.

@@ -12,7 +12,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
-// Bounds of what is read of the program's file.
+// Bounds of reads from the program's file.
 const (
 	maxTable    = markerabi.SiteSize << 20 // a million sites
 	maxSections = 1 << 12
@@ -27,15 +27,23 @@ func findTable() ([]byte, error) {
 	// Also when the file was replaced or deleted.
 	fd, err := open("/proc/self/exe", syscall.O_RDONLY)
 	if err != nil {
-		return nil, err
+		return nil, &failure{"opening /proc/self/exe, which has its site table (mount /proc, or link it without --optimize)", err}
 	}
 	defer syscall.Close(fd)
-	f := file(fd)
+	table, err := file(fd).siteTable()
+	if err != nil {
+		return nil, &failure{"reading its site table (it was changed after it was linked: link it again)", err}
+	}
+	return table, nil
+}
+
+func (f file) siteTable() ([]byte, error) {
 	offset, size, _ := stub.Sites()
 	if table, err := f.table(offset, size); err == nil {
 		return table, nil
 	}
-	if offset, size, err = f.section(markerabi.SitesSection); err != nil {
+	offset, size, err := f.section(markerabi.SitesSection)
+	if err != nil {
 		return nil, err
 	}
 	return f.table(offset, size)
@@ -70,7 +78,7 @@ func (f file) read(offset, size uint64) ([]byte, error) {
 	return data, nil
 }
 
-// table returns what lies there if it is a site table.
+// table returns the bytes there if they are a site table.
 func (f file) table(offset, size uint64) ([]byte, error) {
 	if size < markerabi.SitesHeaderSize || size > maxTable {
 		return nil, errors.New("it is not of a table's size")

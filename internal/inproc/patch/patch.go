@@ -16,8 +16,8 @@ import (
 	"github.com/waymark-trace/waymark/internal/markerabi"
 )
 
-// state is the program's site table. It is filled before main and not changed then; what words
-// say of their sites is under the mutex.
+// state is the program's site table. It is filled before main and not changed afterwards; the mutex
+// guards the state of sites.
 var state struct {
 	sync.Mutex
 	words  []word // in the order of their addresses
@@ -54,8 +54,8 @@ func start() {
 	}
 }
 
-// look patches the sites of the words that a kernel tracer has changed. What goes wrong for one
-// will for others, and again: it is told once.
+// look patches the sites of the words that a kernel tracer has changed. An error of one site would
+// repeat for others, so it is reported once.
 func look() {
 	for i := range state.words {
 		state.Lock()
@@ -70,11 +70,11 @@ func look() {
 }
 
 // Set makes the sites of an armed word live when it is not zero, and dead when it is. It
-// does nothing for a word that has no optimized sites. When it returns without an error no
-// thread executes what was there before.
+// does nothing for a word that has no optimized sites. After it returned without an error no
+// thread executes the previous code.
 func Set(armed *uint32) error {
 	if state.broken != nil {
-		return state.broken // it may have sites, nobody knows where
+		return state.broken // it may have sites at unknown addresses
 	}
 	i, ok := slices.BinarySearchFunc(state.words, armed, compare)
 	if !ok {
@@ -85,8 +85,8 @@ func Set(armed *uint32) error {
 	return state.words[i].settle()
 }
 
-// settle is Set under the lock. The word is read here: of two that change it, the later to come
-// here patches by what both left.
+// settle is Set under the lock. The word is read here: of two callers that changed it, the later one
+// patches by the result of both.
 func (w *word) settle() error {
 	live := atomic.LoadUint32(w.armed) != 0
 	if live == w.live {
@@ -114,7 +114,7 @@ func (w *word) settle() error {
 // repair patches sites again that have the byte of the file. The kernel puts that there when a
 // uprobe leaves, whatever was there when it came.
 func (w *word) repair() error {
-	if w.live == w.first { // nothing was patched, and to look would make pages resident
+	if w.live == w.first { // nothing was patched, and reading would make pages resident
 		return nil
 	}
 	for i := range w.sites {
@@ -136,7 +136,7 @@ func (w *word) repair() error {
 	return nil
 }
 
-// code returns what a site has that is live, or is not.
+// code returns the code of a live site, or of a dead one.
 func (s *site) code(live bool) code {
 	if live {
 		return s.on
@@ -145,7 +145,7 @@ func (s *site) code(live bool) code {
 }
 
 // text is /proc/self/mem. It is opened each time: a program may close descriptors that it does
-// not know, and what has the number then is not to be written to.
+// not know, and the number may then belong to another file.
 type text int
 
 func openText() (text, error) {
@@ -158,7 +158,8 @@ func openText() (text, error) {
 
 func (t text) close() { _ = syscall.Close(int(t)) }
 
-// patch writes the code of one site. What is neither of its two is not ours: a breakpoint.
+// patch writes the code of one site. If the code there is neither of its two, another tool wrote it,
+// such as a breakpoint, and it stays.
 func (t text) patch(s *site, live bool) error {
 	switch codeAt(s.at) {
 	case s.code(live):

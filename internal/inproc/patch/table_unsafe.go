@@ -15,8 +15,8 @@ import (
 type word struct {
 	armed *uint32
 	sites []site
-	live  bool // what the sites were last patched to
-	first bool // what they are in the file
+	live  bool // the state to which the sites were last patched
+	first bool // their state in the file
 }
 
 // site is one place of the program's text.
@@ -24,7 +24,7 @@ type site struct {
 	at      uintptr
 	off, on code
 
-	operand  [4]byte // what follows it in the instruction
+	operand  [4]byte // the bytes after it in the instruction
 	prefixed bool    // the instruction begins before it
 }
 
@@ -33,7 +33,7 @@ type site struct {
 func readTable() (words []word, flags uint64, err error) {
 	table, err := findTable()
 	if err != nil {
-		return nil, 0, &failure{"reading its site table (it was changed after it was linked: link it again)", err}
+		return nil, 0, err
 	}
 	le := binary.LittleEndian
 	sites := table[markerabi.SitesHeaderSize:]

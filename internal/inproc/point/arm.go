@@ -6,8 +6,8 @@ import (
 	"github.com/waymark-trace/waymark/internal/inproc/patch"
 )
 
-// A point's armed word: its low half is the kernel's reference counter, its highest bit says that passes
-// are recorded, and between them arming in-process is counted, as far as there is room.
+// A point's armed word: its low half is the kernel's reference counter, its highest bit is set while
+// hits are recorded, and the bits between count arming in the process, as far as there is room.
 const (
 	OneArm     = 1 << 16
 	KernelHalf = OneArm - 1
@@ -38,8 +38,8 @@ func (s *State) Disarm(word *uint32) bool {
 // into the low half meanwhile: a 2-byte store of its own, so an addition that adds nothing
 // to that half loses none of them.
 //
-// Sites of an optimized program are patched behind it. If they cannot be made live, the word
-// is put back; if they cannot be made dead they are left to find the word zero.
+// Sites of an optimized program are patched afterwards. If they cannot be made live, the word
+// is restored; if they cannot be made dead, they stay live and find the word zero.
 func (s *State) setArms(word *uint32, n int) error {
 	s.settle()
 	was, is := min(s.arms, maxArms), min(n, maxArms)

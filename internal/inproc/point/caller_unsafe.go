@@ -15,16 +15,16 @@ type caller struct {
 	_ [64 - unsafe.Sizeof(uintptr(0))]byte // whole cache lines: two goroutines must not write one
 }
 
-// maxDepth is how many points a goroutine may be in at once: a probe of one marks the next.
-// Deeper passes are counted as nested and call nobody.
+// maxDepth is the number of points that a goroutine may be in at once: a probe of one marks the
+// next. Deeper hits are counted as nested and call no probe.
 const maxDepth = 8
 
 // table finds records by g: open addressing, at most half full. It only grows, into a new
-// table; readers of the old one find what was in it. A free slot holds the record of nobody,
-// so that the first look needs no test.
+// table; readers of the old one find its old entries. A free slot holds an empty record, so that the
+// first lookup needs no test.
 type table struct {
 	slots   *unsafe.Pointer // the first of some power of two *caller
-	mask    uintptr         // what a distance in bytes may be
+	mask    uintptr         // the range of a distance in bytes
 	records int             // under tables
 }
 
@@ -41,7 +41,7 @@ const (
 	multiplier = 0x51fc7853 // neighbouring descriptors of 416 to 512 bytes seldom share a home
 )
 
-// at returns the record that is n slots behind the home of g.
+// at returns the record that is n slots after the home of g.
 func (t *table) at(g, n uintptr) *caller { return (*caller)(atomic.LoadPointer(t.slot(g, n))) }
 
 func (t *table) slot(g, n uintptr) *unsafe.Pointer {

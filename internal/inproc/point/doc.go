@@ -6,13 +6,13 @@
 //
 // Every goroutine that calls probes has a record, found by the address of its g, in which it
 // notes the points it is in. Only that goroutine writes its record, so entering and leaving
-// are plain stores; this is the hazard pointer (M. Michael, IEEE TPDS 15(6), 2004) turned
-// around: what is protected is not memory but the fact that a probe is not running.
+// are plain stores. It is the hazard pointer (M. Michael, IEEE TPDS 15(6), 2004) turned
+// around: it protects the fact that a probe is not running, not memory.
 //
 //  1. A caller notes the point in its record, then loads the list of probes.
-//     Otherwise Unregister could find nobody inside while a caller holds the old list.
-//  2. Unregister publishes the new list, then fences, then looks at every record.
-//     Otherwise it could look before a note becomes visible, while that caller loads the old list.
+//     Otherwise Unregister could find no caller inside while one holds the old list.
+//  2. Unregister publishes the new list, then fences, then reads every record.
+//     Otherwise it could read before a note becomes visible, while that caller loads the old list.
 //  3. The fence orders all threads of the process, not only its own: where callers store
 //     plainly, membarrier(2) or a stop of the world does it; elsewhere callers' stores are
 //     sequentially consistent and no fence is needed.

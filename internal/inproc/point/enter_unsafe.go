@@ -9,7 +9,7 @@ import (
 // goroutine has meanwhile. The descriptor never moves.
 func getg() uintptr
 
-// A Call is what one goroutine knows of one point that it passes.
+// A Call is the state of one goroutine in one point.
 type Call struct {
 	point unsafe.Pointer // a *State
 
@@ -24,7 +24,7 @@ type Call struct {
 func (c *Call) of(s *State) bool { return atomic.LoadPointer(&c.point) == unsafe.Pointer(s) }
 func (c *Call) inside() bool     { return c.count&1 != 0 }
 
-// home returns the call that is looked at first for a point.
+// home returns the first call to try for a point.
 func (c *caller) home(s *State) *Call {
 	return (*Call)(unsafe.Add(unsafe.Pointer(c), atomic.LoadUintptr(&s.home)))
 }
@@ -61,13 +61,13 @@ func (s *State) Enter() *Call {
 	return c
 }
 
-// Leave ends what Enter began.
+// Leave undoes Enter.
 func (c *Call) Leave() {
 	put(&c.count, c.count+1)
 	c.release()
 }
 
-// enter is Enter where the record is not where it is looked for first.
+// enter is Enter for a record that is not in its first slot.
 //
 //go:noinline
 func (s *State) enter(g uintptr) *Call {
@@ -95,8 +95,8 @@ func (s *State) Count() {
 // is no interface, because the methods of an Event would then be part of every program.
 func (c *Call) Scratch() *unsafe.Pointer { return &c.scratch }
 
-// call returns what this goroutine, whose descriptor is g, knows of the point: nil when it is
-// in the point, or in too many.
+// call returns the call of the goroutine with descriptor g for the point: nil when the goroutine is
+// in the point already, or in too many.
 func (s *State) call(g uintptr) *Call {
 	caller := lookup(g)
 	caller.acquire()

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Func is a function of any type. Whoever made it of a func(A, B) calls it as one again.
+// Func is a function of any type. Code that made it from a func(A, B) calls it as one again.
 type Func unsafe.Pointer
 
 // Event points to the data with which a probe of any point was registered. Only package marker
@@ -16,7 +16,7 @@ type Event unsafe.Pointer
 // Entry returns the program counter of a function that is not nil.
 func Entry(f Func) uintptr { return **(**uintptr)(unsafe.Pointer(&f)) }
 
-// FuncName returns the name of the function whose entry is at pc.
+// FuncName returns the name of the function with its entry at pc.
 func FuncName(pc uintptr) string {
 	if f := runtime.FuncForPC(pc); f != nil {
 		return f.Name()

@@ -22,10 +22,10 @@ var number struct {
 	offset uintptr
 }
 
-// numberOffset returns where in the runtime's descriptors the number of the goroutine lies, 0 when
-// it is not known. The runtime has no interface for it; what it prints is the only documented
-// one, and takes microseconds. So the place is searched, once, and believed if it holds
-// what the runtime prints for several goroutines. No table of releases can go stale here.
+// numberOffset returns the offset of the goroutine ID in the runtime's descriptors, 0 when it is
+// unknown. The runtime has no interface for the ID; printing a traceback is the only documented way,
+// and takes microseconds. So the offset is searched once, and accepted if it holds the printed IDs of
+// several goroutines. No table of releases can go stale here.
 func numberOffset() uintptr {
 	var places []uintptr
 	for at := uintptr(minNumber); at < searched; at += unsafe.Sizeof(at) {

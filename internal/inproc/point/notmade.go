@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// NotMade is the error of using a marker or tracepoint (what) that no New function made. It has
-// no name to be called by, so its argument types, those of fn where they are known, and the code
-// that uses it stand for it.
+// NotMade is the error of using a marker or tracepoint that no New function made. It has no name, so
+// the message has its argument types, those of fn if they are known, and the code that uses it.
 func NotMade(what string, fn reflect.Type) error {
 	of, arity := "", "N"
 	if fn != nil {

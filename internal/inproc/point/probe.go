@@ -8,7 +8,7 @@ import (
 
 // Probe is a function connected to a point.
 type Probe struct {
-	// Point is what the probe is connected to, for messages: `marker "http:start"`.
+	// Point names the probe's point in messages: `marker "http:start"`.
 	Point string
 	// Func is a function of the point's own argument types. On a probe that takes the arguments
 	// of any point, Event is set and Func is the function that it calls.

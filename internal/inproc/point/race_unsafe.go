@@ -8,7 +8,7 @@ import (
 )
 
 // A record passes from a goroutine that ended to one that got its descriptor. The scheduler
-// orders the two, which the race detector does not see: it is told, by each call of the record.
+// orders the two, but the race detector does not see that, so each call of the record reports it.
 
 func (c *caller) acquire() {
 	for i := range c.calls {

@@ -16,10 +16,10 @@ type Recordable struct {
 	Format string // of a marker
 	State  *State
 	Armed  *uint32
-	// Names returns what its arguments are called, which is known before their types.
+	// Names returns the names of its arguments, which are known before their types.
 	Names func() ([]string, error)
-	// Declared returns its arguments, nil and no error until its own code has told
-	// their types: its first pass while enabled.
+	// Declared returns its arguments. They are nil, without an error, until its own code has
+	// shown their types: at its first hit while enabled.
 	Declared func() (*Declaration, error)
 }
 
@@ -46,23 +46,23 @@ var Markers, Tracepoints func() []Recordable
 // Found is called for each of them that is found, with no lock held; nil for nothing.
 var Found atomic.Pointer[func(Recordable)]
 
-// Record is what a passed point whose word has Recorded set calls with the address of its
+// Record is called by a hit of a point with Recorded set in its word. It gets the address of the
 // arguments, laid out as a struct of them, which it must not keep. Package recorder sets it before
 // it sets the bit anywhere, and never again: a program that does not record does not link one.
 var Record func(s *State, args unsafe.Pointer)
 
-// Recordings is what the recorder keeps for a point.
+// Recordings is the recorder's state for a point.
 type Recordings struct{ first unsafe.Pointer }
 
-// Load and Store give access to it; whoever loads is pinned to its P as long as it uses what it
-// got.
+// Load and Store give access to it. The caller of Load stays pinned to its P as long as it uses the
+// result.
 func (r *Recordings) Load() unsafe.Pointer   { return atomic.LoadPointer(&r.first) }
 func (r *Recordings) Store(p unsafe.Pointer) { atomic.StorePointer(&r.first, p) }
 
 // Record hands the arguments of a pass to the recorder.
 func (s *State) Record(args unsafe.Pointer) { Record(s, noescape(args)) }
 
-// noescape hides p from escape analysis, as the runtime's function of this name does: nobody keeps
+// noescape hides p from escape analysis, as the runtime's function of this name does: no callee keeps
 // it, but the compiler cannot see that.
 //
 //go:nosplit
@@ -71,8 +71,8 @@ func noescape(p unsafe.Pointer) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
 }
 
-// SetRecorded makes the point's sites record, or not. It may be called again with what is so
-// already.
+// SetRecorded makes the point's sites record, or not. Repeated calls with the same value have no
+// effect.
 func (s *State) SetRecorded(word *uint32, on bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

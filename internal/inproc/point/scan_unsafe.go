@@ -12,10 +12,10 @@ import (
 // package-level variables, so all of them lie there.
 var bounds [4]uintptr
 
-// Scan calls found with every place in the program's data that has magic where points have theirs,
-// and that the linker aligned to a word. It reads all of the data, some milliseconds for the largest of
-// programs, and takes no lock. What is initialized lies where the compiler laid it out; what is
-// not was written by the program, which may be doing so now.
+// Scan calls found with every word-aligned address in the program's data that has the magic of a
+// point. It reads all of the data, some milliseconds for the largest of programs, and takes no lock.
+// Initialized points were laid out by the compiler; the others were written by the program, which may
+// be doing so now.
 //
 //go:norace
 func Scan(magic [2]uint64, found func(at unsafe.Pointer, initialized bool)) {
@@ -33,8 +33,8 @@ func Scan(magic [2]uint64, found func(at unsafe.Pointer, initialized bool)) {
 	}
 }
 
-// Settled returns those of the points that are not being written now: their bytes between two members are
-// the same a moment later. What lies where the compiler laid it out needs no such look.
+// Settled returns the points that are not being written now: their bytes between two members are
+// the same a moment later. Points that the compiler laid out need no such test.
 func Settled[P any](written []*P, from, to uintptr) (same []*P) {
 	if len(written) == 0 {
 		return nil

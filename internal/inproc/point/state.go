@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// State is what a point needs once somebody looks at it. Points keep theirs for good, so a
-// site may hold it for as long as it likes.
+// State holds the data that a point needs once it is used. Points keep theirs for good, so a site may
+// hold it for any time.
 type State struct {
 	// home is where goroutines keep their Call of the point, if it is free: a distance from the
 	// first.
@@ -24,7 +24,7 @@ type State struct {
 
 	hits, nested, panics atomic.Uint64
 
-	waiting sync.Mutex // one waiter at a time: it looks at every goroutine's record
+	waiting sync.Mutex // one waiter at a time: it reads every goroutine's record
 }
 
 // Node is a place in a list of probes, which never changes.

@@ -1,7 +1,7 @@
 package point
 
-// wrapped is an error with what was being done before it. Package fmt would do the same, but
-// it initializes os, which allocates in programs that use neither.
+// wrapped is an error with the operation before it. Package fmt would do the same, but it
+// initializes os, which allocates in programs that use neither.
 type wrapped struct {
 	doing string
 	err   error

@@ -8,13 +8,13 @@ import (
 
 // PanicError reports a probe that panicked and was disconnected.
 type PanicError struct {
-	Point string // what the probe was connected to: `marker "http:request_start"`
+	Point string // the probe's point: `marker "http:request_start"`
 	Probe string // the name of its function
-	Value any    // what it panicked with
+	Value any    // the value passed to panic
 	Stack []byte // of its goroutine, as package runtime prints it: the panic is below
 }
 
-// Error says who panicked with what, in one line. It does not panic, whatever the value's own
+// Error returns the probe and the value in one line. It does not panic, even if the value's own
 // methods do.
 func (e *PanicError) Error() string {
 	return e.Point + ": probe " + e.Probe + " panicked and was disconnected: " + Text(e.Value)

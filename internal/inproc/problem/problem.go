@@ -8,8 +8,8 @@ var hook atomic.Pointer[func(error)]
 // error: a line, and the stack of a panic.
 func OnProblem(report func(error)) { hook.Store(&report) }
 
-// Report tells of a point whose declaration is wrong and of a probe that panicked. A hook
-// that panics harms nobody but itself: the program must not suffer for being looked at.
+// Report reports a point whose declaration is wrong, or a probe that panicked. A panic of the hook
+// is caught: tracing must not harm the program.
 func Report(err error) {
 	if h := hook.Load(); h != nil && *h != nil {
 		defer func() {

@@ -38,7 +38,7 @@ func Text() Range { return anchor.text }
 func Data() Range { return anchor.data }
 
 // Call calls the stub at pc with the address of a record in RAX. It does nothing when pc is
-// not a stub: a marker whose bytes were overwritten must not become a jump to anywhere.
+// not a stub: a marker with overwritten bytes must not become a jump to anywhere.
 //
 // The record is the caller's and need not outlive the call. It is passed as a pointer all
 // the way, never as a uintptr, because the stack may move until the call is made.

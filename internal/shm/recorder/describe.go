@@ -44,7 +44,7 @@ func (s *Session) newPlan(m *point.Recordable) (*plan, error) {
 	pl := &plan{
 		session: s,
 		layout: layout{
-			writers: s.file.Writers(), stamp: s.stamp, goid: point.NumberOffset(),
+			writers: s.file.Writers(), stamp: s.stamp, on: &s.on, goid: point.NumberOffset(),
 			size: ring.RecordHeader + uint64(e.Size),
 		},
 	}

@@ -31,6 +31,10 @@ func record(s *point.State, args unsafe.Pointer) {
 		return
 	}
 	w := &l.writers[p]
+	if *l.on == 0 {
+		procUnpin()
+		return
+	}
 	if l.filter != nil && !l.filter.holds(args) {
 		w.Filtered()
 		procUnpin()
@@ -113,6 +117,7 @@ type layout struct {
 	words   uintptr // of arguments
 	tail    uintptr // bytes of arguments behind the last whole word
 	pair    bool    // there are two words and no tail: the most usual of all
+	on      *uint32 // Session.on
 	goid    uintptr // where the number is in a goroutine's descriptor, 0 when that is not known
 	filter  *program
 }
@@ -136,6 +141,9 @@ type piece struct{ from, to, size uintptr }
 //
 //go:norace
 func (pl *plan) write(p int, args unsafe.Pointer) {
+	if pl.session.on == 0 {
+		return
+	}
 	if uint(p) >= uint(len(pl.writers)) {
 		pl.lose()
 		return

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/waymark-trace/waymark/internal/clock"
@@ -20,6 +21,7 @@ type Session struct {
 	where *filter.Expr // nil for none
 	file  *ring.File
 	stamp clock.Stamp
+	on    uint32 // 1 while all points record: those that are connected first wait for the others; atomic
 
 	mu         sync.Mutex // of what follows; no other lock is taken under it but the file's
 	recordings map[*point.State]*recording
@@ -99,6 +101,7 @@ func start(o Options) (*Session, error) {
 		}
 		return nil, err
 	}
+	atomic.StoreUint32(&s.on, 1)
 	s.ticks.Add(1)
 	go s.tick()
 	return s, nil
@@ -170,6 +173,7 @@ func (s *Session) problem(err error) {
 // stays in the file, which says so. It may be called more than once.
 func (s *Session) Stop() {
 	s.stop.Do(func() {
+		atomic.StoreUint32(&s.on, 0)
 		close(s.stopped)
 		s.ticks.Wait()
 		sessions.Lock()

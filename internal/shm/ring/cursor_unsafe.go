@@ -23,15 +23,15 @@ type cursor struct {
 
 	least uint64 // the least number of bytes to copy next
 
-	heads   []Head // of the records decoded last
-	space   []Head // the buffer of heads
-	bytes   []byte // that contain these records
-	start   uint64 // the position of bytes
-	first   uint64 // the number of heads[0]
-	next    int    // the index of the next head to return
-	decoded uint64 // the position of batch
-	context shared // of the record at decoded
-	count   uint64 // the number of the record at decoded
+	heads   []Head        // of the records decoded last
+	space   []Head        // the buffer of heads
+	bytes   []byte        // that contain these records
+	start   uint64        // the position of bytes
+	first   uint64        // the number of heads[0]
+	next    int           // the index of the next head to return
+	decoded uint64        // the position of batch
+	context recordContext // of the record at decoded
+	count   uint64        // the number of the record at decoded
 	run     Run
 
 	events uint64 // returned records and overwritten ones before them
@@ -148,7 +148,7 @@ func (c *cursor) enter(r *Reader, start uint64) error {
 		return r.errorf(c.at(), "malformed sub-buffer: %d events precede event %d", h.events, c.count)
 	}
 	c.missed += h.events - c.count
-	c.count, c.context = h.events, h.shared
+	c.count, c.context = h.events, h.recordContext
 	c.events = c.count
 	c.advance(subHeaderSize)
 	c.position = c.decoded

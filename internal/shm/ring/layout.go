@@ -87,12 +87,12 @@ type subHeader struct {
 	position uint64 // of this sub-buffer: which lap it belongs to
 	events   uint64 // written to the ring before it
 	full     uint64 // lost before it
-	shared
+	recordContext
 }
 
-// shared is what records after it share, until the next: what their times count from, and the
+// recordContext is what the records after it have in common, until the next: what their times count from, and the
 // number of their goroutine, 0 where it is not known.
-type shared struct {
+type recordContext struct {
 	ticks     uint64
 	goroutine uint64
 }

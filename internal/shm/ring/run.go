@@ -176,7 +176,7 @@ func (c *cursor) other(r *Reader, at int) (skip int, err error) {
 	case size > len(b):
 		return 0, errPart
 	case number == newContext && size == contextSize:
-		c.context = shared{order.Uint64(b[8:]), order.Uint64(b[16:])}
+		c.context = recordContext{order.Uint64(b[8:]), order.Uint64(b[16:])}
 		return size, nil
 	}
 	if _, err := r.Events(); err != nil {

@@ -23,7 +23,7 @@ type writer struct {
 	limit uint64 // the end of the sub-buffer that at lies in
 	mask  uint64
 
-	context  shared // of the next record
+	context  recordContext // of the next record
 	data     unsafe.Pointer
 	control  *control
 	consumed *uint64
@@ -74,13 +74,13 @@ func (w *Writer) Commit(size uint64) {
 //go:noinline
 //go:norace
 func (w *Writer) Begin(size, ticks, goroutine uint64) bool {
-	c := shared{ticks, goroutine}
+	c := recordContext{ticks, goroutine}
 	if w.at+contextSize+size > w.limit {
 		return w.turn(size, c)
 	}
 	room := w.Room()
 	*(*uint64)(room) = recordWord(newContext, contextSize)
-	*(*shared)(unsafe.Add(room, 8)) = c
+	*(*recordContext)(unsafe.Add(room, 8)) = c
 	w.context = c
 	w.at += contextSize // published together with the record
 	return true
@@ -89,7 +89,7 @@ func (w *Writer) Begin(size, ticks, goroutine uint64) bool {
 // turn begins the next sub-buffer, in a context.
 //
 //go:norace
-func (w *Writer) turn(size uint64, c shared) bool {
+func (w *Writer) turn(size uint64, c recordContext) bool {
 	next := w.limit // 0 at first
 	if size > w.sub-subHeaderSize {
 		w.lose()
@@ -109,7 +109,7 @@ func (w *Writer) turn(size uint64, c shared) bool {
 		*(*uint64)(w.Room()) = recordWord(padding, 8)
 	}
 	h := (*subHeader)(unsafe.Add(w.data, uintptr(next&w.mask)))
-	h.position, h.events, h.full, h.shared = next, w.events, w.full, c
+	h.position, h.events, h.full, h.recordContext = next, w.events, w.full, c
 	w.at, w.limit, w.context = next+subHeaderSize, next+w.sub, c
 	return true // published together with the record
 }

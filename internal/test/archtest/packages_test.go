@@ -28,7 +28,7 @@ type group struct {
 var groups = []group{
 	{"What programs import", []string{"event", "marker", "tracepoint", "simple", "statickey", "introspect", "agent", "sink"}},
 	{"What tools import", []string{"sdt", "tracer", "ctf", "vet"}},
-	{"Commands, and programs to learn from", []string{"cmd", "examples", "vet/cmd"}},
+	{"Commands, and programs to learn from", []string{"cmd", "release", "examples", "vet/cmd"}},
 	{"Tests and measurements", []string{"tracer/e2e", "bench", "internal/test"}},
 	{"Machinery of programs, and of what reads files", []string{"internal"}},
 	{"Machinery of the tracer and of link", []string{"tracer/internal"}},

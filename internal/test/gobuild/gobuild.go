@@ -46,10 +46,28 @@ func (c Config) String() string {
 }
 
 // Build builds the package in directory dir of this module and returns the path of a fresh
-// executable that belongs to the test.
+// executable that belongs to the test. With WAYMARK_BUILDS set to a directory, programs that were
+// built before are copied from there.
 func Build(t testing.TB, c Config, dir string) string {
 	t.Helper()
+	if c.Go != "" {
+		need(t, c.Go)
+	}
 	out := filepath.Join(t.TempDir(), filepath.Base(dir))
+	kept := c.kept(t, dir)
+	if kept != "" && copyFile(kept, out) == nil {
+		return out
+	}
+	c.build(t, dir, out)
+	if kept != "" {
+		keep(t, out, kept)
+	}
+	return out
+}
+
+// build builds the package in directory dir into the file out.
+func (c Config) build(t testing.TB, dir, out string) {
+	t.Helper()
 	args := []string{"build", "-o", out}
 	var ldflags []string
 	if c.PIE {
@@ -72,7 +90,6 @@ func Build(t testing.TB, c Config, dir string) string {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false")
 	if c.Go != "" {
-		need(t, c.Go)
 		cmd.Env = append(cmd.Env, "GOTOOLCHAIN="+c.Go)
 	}
 	if !c.External && !c.Race {
@@ -81,7 +98,6 @@ func Build(t testing.TB, c Config, dir string) string {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building %s as %s: %v\n%s", dir, c, err, text)
 	}
-	return out
 }
 
 // need skips a test whose toolchain is not there and cannot be fetched.

@@ -6,8 +6,8 @@ import (
 	"github.com/waymark-trace/waymark/marker"
 )
 
-// Key is what a begin and its end have in common. Keys of one pair of markers are comparable
-// among each other only.
+// Key is the value that a begin and its end share. Keys are comparable only within one pair of
+// markers.
 type Key struct {
 	number uint64
 	text   string

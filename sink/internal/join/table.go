@@ -5,13 +5,14 @@ import (
 	"sync"
 )
 
-// MaxOpen is how many begins a table keeps. Begins whose end never comes would fill the memory
-// otherwise.
+// MaxOpen is the number of begins that a table keeps. Otherwise begins without an end would fill the
+// memory.
 const MaxOpen = 1 << 17
 
 const shards = 64 // so that goroutines rarely wait for each other
 
-// Table keeps what is open, by key. Many goroutines may use it at once; in a steady state it allocates nothing.
+// Table keeps open begins by key. Many goroutines may use it at once; in a steady state it allocates
+// nothing.
 type Table[V any] struct {
 	seed   maphash.Seed
 	shards [shards]shard[V]
@@ -93,7 +94,7 @@ func (t *Table[V]) Get(k Key) (v V, ok bool) {
 	return v, ok
 }
 
-// Len returns how many values there are, exactly when nobody changes the table meanwhile.
+// Len returns the number of values, exactly if no goroutine changes the table meanwhile.
 func (t *Table[V]) Len() (n int) {
 	for i := range t.shards {
 		s := &t.shards[i]
@@ -104,7 +105,7 @@ func (t *Table[V]) Len() (n int) {
 	return n
 }
 
-// ClearIf empties the table as long as cond holds, which is asked while nobody can add.
+// ClearIf empties the table while cond holds, which is called while no goroutine can add.
 func (t *Table[V]) ClearIf(cond func() bool) {
 	for i := range t.shards {
 		s := &t.shards[i]

@@ -39,10 +39,10 @@ func liar() {
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	for {
+	for n := 1; ; n++ {
 		c, err := l.AcceptUnix()
 		check(err)
-		go lie(c, os.Getenv("WAYMARK_TEST_LIE"))
+		go lie(c, os.Getenv("WAYMARK_TEST_LIE"), n)
 	}
 }
 
@@ -53,8 +53,8 @@ func check(err error) {
 	}
 }
 
-// lie answers as an agent would, but for one thing.
-func lie(c *net.UnixConn, how string) {
+// lie answers as an agent would, but for one thing, on the connection with a number.
+func lie(c *net.UnixConn, how string, number int) {
 	in := bufio.NewScanner(c)
 	for in.Scan() {
 		var r wire.Request
@@ -85,6 +85,8 @@ func lie(c *net.UnixConn, how string) {
 		case r.Do == wire.Hello && how == "files":
 			null, _ := os.Open("/dev/null")
 			say(&wire.Answer{Process: &wire.Process{Version: wire.Version}}, null, null, null, null, null, null, null, null)
+		case r.Do == wire.Hello && how == "count":
+			say(&wire.Answer{Process: &wire.Process{Version: wire.Version, Executable: fmt.Sprint("connection ", number)}})
 		case r.Do == wire.Hello:
 			say(&wire.Answer{Process: &wire.Process{Version: wire.Version, PID: -1, Executable: "\x1b[2J\x00" + strings.Repeat("y", 5000)}})
 		case r.Do == wire.List && how == "endless":
@@ -192,6 +194,22 @@ func TestLiar(t *testing.T) {
 				t.Errorf("%d files before, %d after", before, after)
 			}
 		})
+	}
+}
+
+// Who leaves the engine to Find connects to an agent once to learn of its markers.
+func TestAgentIsAskedOnce(t *testing.T) {
+	runtimeDir(t)
+	p := exec.Command(os.Args[0])
+	p.Env = append(os.Environ(), "WAYMARK_TEST_ROLE=liar", "WAYMARK_TEST_LIE=count")
+	talk.Start(t, p).Expect("ready")
+	found, err := tracer.PIDs(p.Process.Pid).Find(context.Background())
+	must(t, err)
+	if e := found.Target().Engine(); e != tracer.EngineAgent || len(found.Markers) != 1 {
+		t.Fatalf("%d markers by the engine %v", len(found.Markers), e)
+	}
+	if path := found.Markers[0].File.Path; path != "connection 1" {
+		t.Errorf("the markers came by %s", path)
 	}
 }
 

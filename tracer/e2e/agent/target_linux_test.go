@@ -26,7 +26,28 @@ var (
 	verbose = statickey.New("target:verbose")
 	checks  = statickey.NewOn("target:checks")
 	typed   = tracepoint.New1[*state]("target:typed")
+
+	// Passed once, twice and three times in each turn.
+	turnA = marker.New1[int]("turns:a", "n %d")
+	turnB = marker.New1[int]("turns:b", "n %d")
+	turnC = marker.New1[int]("turns:c", "n %d")
 )
+
+// turn passes the markers of turns for good, with a pause after each turn.
+func turn(pause time.Duration) {
+	for n := 0; ; n++ {
+		for begun := time.Now(); time.Since(begun) < pause; {
+		}
+		turnA.Mark(n)
+		for range 2 {
+			turnB.Mark(n)
+		}
+		for range 3 {
+			turnC.Mark(n)
+		}
+		runtime.Gosched()
+	}
+}
 
 // state is what the target says of itself for each line that it reads, and a type of a tracepoint.
 type state struct {
@@ -46,6 +67,13 @@ func TestMain(m *testing.M) {
 	switch os.Getenv("WAYMARK_TEST_ROLE") {
 	case "target":
 		target()
+		return
+	case "inherit": // what programs that it executes find in their environment
+		cmd := exec.Command("sh", "-c", "echo ${WAYMARK_AGENT-unset}")
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Run(); err != nil {
+			os.Exit(1)
+		}
 		return
 	case "client":
 		switcher()
@@ -86,6 +114,16 @@ func target() {
 			for range max(m, 1) {
 				worked.Mark("x", n)
 				n++
+			}
+		case "turn":
+			m, _ := strconv.Atoi(times)
+			for range m {
+				go turn(0)
+			}
+		case "stroll":
+			m, _ := strconv.Atoi(times)
+			for range m {
+				go turn(20 * time.Microsecond)
 			}
 		case "die": // in the middle of it
 			for {

@@ -124,19 +124,40 @@ func Fields(p *wire.Point) (all []event.Field) {
 	return all
 }
 
-// Find returns the markers and tracepoints that the agents of a target's processes tell of.
-func Find(ctx context.Context, pids []int) (all []*model.Marker, err error) {
-	known := map[string]*model.Marker{}
+// Conns are connections to the agents of several processes.
+type Conns []*Conn
+
+// DialAll connects to the agents of all processes. The error is that of the first one without.
+func DialAll(ctx context.Context, pids []int) (all Conns, err error) {
 	for _, pid := range pids {
+		c, err := Dial(pid)
+		if err == nil {
+			all = append(all, c)
+			err = ctx.Err()
+		}
+		if err != nil {
+			all.Close()
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Close ends the connections.
+func (all Conns) Close() {
+	for _, c := range all {
+		c.Close()
+	}
+}
+
+// Find returns the markers and tracepoints of the processes.
+func (conns Conns) Find(ctx context.Context) (all []*model.Marker, err error) {
+	known := map[string]*model.Marker{}
+	for _, c := range conns {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c, err := Dial(pid)
-		if err != nil {
-			return nil, err
-		}
 		points, err := c.Points()
-		c.Close()
 		if err != nil {
 			return nil, err
 		}

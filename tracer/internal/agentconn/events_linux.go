@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/shm/ring"
 	"github.com/waymark-trace/waymark/internal/shm/wire"
 	"github.com/waymark-trace/waymark/tracer/internal/model"
+	"golang.org/x/sys/unix"
 )
 
 // Events reads the events that agents record.
@@ -31,7 +33,19 @@ type Events struct {
 	ready  []*event.Event // in order
 	rest   []*event.Event // read, but others may come before them
 	err    error          // to be returned after ready
+	newest time.Duration  // of those that were returned
+	late   uint64         // how many were not in the order of time
 }
+
+// Wait says for how long events wait for earlier ones of other rings, which are written, or read, after them.
+type Wait time.Duration
+
+// The waits.
+const (
+	Ordered  = Wait(model.Window)            // as Tracer.Read promises
+	Now      = Wait(-100 * time.Microsecond) // as long as reading takes: all that was written before is returned, however the clocks differ
+	Finished = Wait(math.MinInt64)           // no more is written
+)
 
 // Record starts a recording of the markers in each process that has any of them.
 func Record(pids []int, markers []*model.Marker, how wire.Session) (*Events, error) {
@@ -44,13 +58,13 @@ func Record(pids []int, markers []*model.Marker, how wire.Session) (*Events, err
 
 func (a *Events) Read(ctx context.Context, into *event.Event) error {
 	for pace := (ring.Pace{}); ; {
-		over := false
+		wait := Ordered
 		select {
 		case <-a.halted:
-			over = true // and what is read from now on is all
+			wait = Finished // and what is read from now on is all
 		default:
 		}
-		e, err := a.Poll(over)
+		e, err := a.Poll(wait)
 		if err != nil {
 			return err
 		}
@@ -58,7 +72,7 @@ func (a *Events) Read(ctx context.Context, into *event.Event) error {
 			*into = *e
 			return nil
 		}
-		if over {
+		if wait == Finished {
 			continue // until poll has nothing and says so
 		}
 		if err := a.sleep(ctx, pace.Next(0)); err != nil {
@@ -82,33 +96,40 @@ func (a *Events) sleep(ctx context.Context, nap time.Duration) error {
 	return nil
 }
 
-// Poll returns an event, if there is one. Over says that no more are written.
-func (a *Events) Poll(over bool) (*event.Event, error) {
+// Poll returns an event, if there is one whose turn it is.
+func (a *Events) Poll(wait Wait) (*event.Event, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
 		return nil, os.ErrClosed
 	}
 	if len(a.ready) == 0 && a.err == nil {
-		a.fill()
+		a.fill(wait)
 	}
 	if len(a.ready) > 0 {
 		e := a.ready[0]
 		a.ready = a.ready[1:]
+		if e.Time < a.newest {
+			a.late++
+		}
+		a.newest = max(a.newest, e.Time)
 		return e, nil
 	}
 	if a.err != nil {
 		return nil, a.err
 	}
-	if over && len(a.rest) == 0 {
+	if wait == Finished && len(a.rest) == 0 {
 		return nil, io.EOF
 	}
 	return nil, nil
 }
 
-// fill reads all sessions.
-func (a *Events) fill() {
+// fill reads all sessions. What is written meanwhile, to a ring that was read already, has a later time than now.
+func (a *Events) fill(wait Wait) {
 	events, until := a.rest, time.Duration(1<<63-1)
+	if wait != Finished {
+		until = monotonic() - time.Duration(wait)
+	}
 	for _, s := range a.sessions {
 		var upTo time.Duration
 		var err error
@@ -120,6 +141,22 @@ func (a *Events) fill() {
 		until = 1<<63 - 1
 	}
 	a.ready, a.rest = merge(events, until)
+}
+
+// monotonic returns the time on the clock of events.
+func monotonic() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		return 1<<63 - 1 // which it does not do: then events do not wait
+	}
+	return time.Duration(ts.Nano())
+}
+
+// Late returns how many events came too late for the order of time.
+func (a *Events) Late() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.late
 }
 
 func (a *Events) Problems() (all []error) {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/waymark-trace/waymark/internal/filter"
 )
@@ -24,8 +25,8 @@ var (
 	// ErrCounterConflict says that somebody has the very site under another reference
 	// counter, or two notes name one site with two counters: the kernel allows one.
 	ErrCounterConflict = errors.New("site has another reference counter")
-	// ErrRedZone says that, at the site, this kernel would overwrite variables of the program.
-	ErrRedZone = errors.New("a probe there would overwrite variables of the program")
+	// ErrRedZone reports that this kernel may overwrite variables of the program at the site.
+	ErrRedZone = errors.New("a probe there may overwrite variables of the program")
 	// ErrTyped says that the strings of markers are known without being asked for.
 	ErrTyped = errors.New("the types of these markers are known, and their strings are read without being asked for")
 	// ErrNoAgent says that a process has no agent that listens.
@@ -150,6 +151,9 @@ func ConditionError(err error) error {
 
 // ErrPlatform is the error of everything where there is no engine.
 var ErrPlatform = fmt.Errorf("tracing on %s: %w", runtime.GOOS, ErrNotSupported)
+
+// Window is how long an event waits for earlier ones of other CPUs, so that events come in the order of time.
+const Window = 10 * time.Millisecond
 
 // DefaultMaxString is the number of bytes of a string or []byte that an event carries unless told
 // otherwise.

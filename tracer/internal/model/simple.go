@@ -19,6 +19,9 @@ var ErrNotSimple = errors.New("only simple markers have variables")
 // ErrNoDebug says of a file that neither it nor a separate debug file has debugging information.
 var ErrNoDebug = debuginfo.ErrNone
 
+// ErrRelocatable reports that a simple marker is in a relocatable file (.o, .ko).
+var ErrRelocatable = errors.New("its file is relocatable (.o, .ko), and its code has no address before it is linked or loaded")
+
 // ErrOutline reports that the probe locations of a simple marker were not looked for.
 var ErrOutline = errors.New("its places were not asked for")
 

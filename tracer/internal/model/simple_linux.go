@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -29,6 +30,7 @@ type simpleFile struct {
 	// say.
 	functions []string
 	info      *debuginfo.File
+	zone      *RedZone // nil until a site needs it
 	found     []ccode.Found
 	outline   bool  // only the functions are asked for
 	err       error // why nothing is known of places
@@ -91,10 +93,13 @@ func (s *simpleFile) read() bool {
 	if err := debuginfo.Guard(s.addresses); err != nil {
 		s.file.Problems = append(s.file.Problems, err)
 	}
-	if s.outline {
+	if s.outline || s.im.Type == elf.ET_REL {
 		var names []string
 		if names, s.err = ccode.Functions(s.info, s.marks); s.err == nil {
 			s.err = ErrOutline
+			if s.im.Type == elf.ET_REL {
+				s.err = ErrRelocatable
+			}
 		}
 		for i := range s.functions {
 			s.functions[i] = cmp.Or(s.functions[i], names[i])
@@ -177,8 +182,8 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 			Note:    sdt.Note{Provider: provider, Name: name, Location: sdt.Addr(p.Address)},
 			Address: sdt.Addr(p.Address), Offset: sdt.Offset(off),
 		}
-		if code, harm := redZone(&site, s.im); harm && KeepRedZone && !m.goCode {
-			out := SimplePlace{Address: p.Address, Err: redZoneError(code)}
+		if err := s.redZone(m, &site); err != nil {
+			out := SimplePlace{Address: p.Address, Err: err}
 			out.named(s.info, p.Code)
 			m.Simple.Refused = append(m.Simple.Refused, out)
 			continue
@@ -208,6 +213,17 @@ func (s *simpleFile) marker(i int, vars []string, known []error) *Marker {
 		s.file.Problems = append(s.file.Problems, fmt.Errorf("variables of %s: %w", m.FullName(), err))
 	}
 	return m
+}
+
+// redZone returns an error if a probe may overwrite variables.
+func (s *simpleFile) redZone(m *Marker, site *sdt.Site) error {
+	if m.goCode {
+		return nil
+	}
+	if s.zone == nil {
+		s.zone = NewRedZone(s.im)
+	}
+	return s.zone.check(site)
 }
 
 // kernelOrder turns copies at one address around: the kernel calls the latest probe first

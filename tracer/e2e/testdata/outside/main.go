@@ -17,15 +17,13 @@ func main() {
 	tracer.GuardMain()
 	ctx := context.Background()
 	server := must(tracer.Start(ctx, os.Args[2:], &tracer.StartOptions{Stdout: os.Stdout, Stderr: os.Stderr}))
-	target := server.Target()
-	markers := must(tracer.Find(ctx, target))
-	for _, m := range markers {
+	found := must(server.Target().Find(ctx))
+	for _, m := range found.Markers {
 		fmt.Println("found", m.FullName(), m.Format)
 	}
-	begin := must(tracer.Select(markers, []string{"http:request_start"}))
-	end := must(tracer.Select(markers, []string{"http:request_end"}))
-	latency := must(tracer.Latency(target, begin, end, nil))
-	events := must(tracer.Trace(target, markers, nil))
+	begin, end := must(found.Select("http:request_start")), must(found.Select("http:request_end"))
+	latency := must(found.Latency(begin, end, nil))
+	events := must(found.Trace(found.Markers, nil))
 	trace := must(recording.Create(os.Args[1], nil))
 	channel := must(trace.Channel("kernel", source.BufferFull))
 	check(server.Resume())

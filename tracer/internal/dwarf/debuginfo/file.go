@@ -159,14 +159,23 @@ func hasInfo(im *elffile.Image) bool {
 	return s != nil && s.Type != elf.SHT_NOBITS && s.Size > 0
 }
 
+// findSection returns the section .debug_NAME. Relocatable files have more than one of a name: types have sections
+// of their own, in groups of which the linker keeps one.
 func findSection(im *elffile.Image, name string) *elffile.Section {
+	if im.Type == elf.ET_REL {
+		for i := range im.Sections {
+			if s := &im.Sections[i]; s.Flags&elf.SHF_GROUP == 0 && im.HasName(s, ".debug_"+name) {
+				return s
+			}
+		}
+	}
 	if s := im.Section(".debug_" + name); s != nil {
 		return s
 	}
 	return im.Section(".zdebug_" + name)
 }
 
-// Section returns the bytes of the section .debug_NAME, uncompressed, nil when there is none.
+// Section returns the bytes of the section .debug_NAME, uncompressed and relocated, nil when there is none.
 func (f *File) Section(name string) ([]byte, error) {
 	if data, ok := f.sections[name]; ok {
 		return data, nil
@@ -175,7 +184,7 @@ func (f *File) Section(name string) ([]byte, error) {
 	if s == nil {
 		return nil, nil
 	}
-	data, err := f.debug.Contents(s)
+	data, err := f.debug.Relocated(s)
 	if err != nil {
 		return nil, err
 	}

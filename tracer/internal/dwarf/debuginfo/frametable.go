@@ -69,8 +69,8 @@ func (t *frameTable) function(at int, b *Buffer, common int, shared map[int]*cie
 	return nil
 }
 
-// find returns the frame's address at an address.
-func (t *frameTable) find(pc uint64) (CFA, error) {
+// entryOf returns the entry of the function at an address, or nil.
+func (t *frameTable) entryOf(pc uint64) *frameEntry {
 	// The last that begins at or before it: functions do not overlap.
 	i, _ := slices.BinarySearchFunc(t.functions, pc, func(e frameEntry, pc uint64) int {
 		if e.begin <= pc {
@@ -79,9 +79,17 @@ func (t *frameTable) find(pc uint64) (CFA, error) {
 		return 1
 	})
 	if i == 0 || pc-t.functions[i-1].begin >= t.functions[i-1].size {
+		return nil
+	}
+	return &t.functions[i-1]
+}
+
+// find returns the frame's address at an address.
+func (t *frameTable) find(pc uint64) (CFA, error) {
+	e := t.entryOf(pc)
+	if e == nil {
 		return CFA{}, cmp.Or(t.err, errNoCFA)
 	}
-	e := &t.functions[i-1]
 	b, _, _, err := t.entry(e.at)
 	if err != nil {
 		return CFA{}, err

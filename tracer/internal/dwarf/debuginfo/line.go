@@ -72,7 +72,9 @@ func (f *File) Lines(e *dwarf.Entry, found func(path string) (name string, ok bo
 		}
 		name, ok := found(filepath.Clean(file.Name))
 		if rel, err := filepath.Rel(dir, file.Name); !ok && err == nil {
-			name, ok = found(rel)
+			if name, ok = found(rel); !ok {
+				name, ok = found("/" + rel) // debug/dwarf joins absolute names of DWARF 5 to the directory, too
+			}
 		}
 		if !ok && !filepath.IsAbs(file.Name) { // clang, DWARF 5: directories relative to that one
 			name, ok = found(filepath.Join(dir, file.Name))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -31,6 +32,8 @@ type Options struct {
 	BufferSize int  // bytes of the ring
 	OwnPIDs    bool // that events have, where the kernel describes its types
 	Unguarded  bool // this process holds the links, for tests
+	// Window is how long events wait for earlier ones of other CPUs.
+	Window time.Duration
 }
 
 // Mode is a way of attaching. Users leave it to Auto; tests force the others.

@@ -27,13 +27,29 @@ type collection struct {
 	maps     []*ebpf.Map
 	patterns *ebpf.Map // of the sites' condition, nil without texts in it
 	indices  int       // how many there are
+	onOff    *ebpf.Map // see prog.Switch
+	added    uint32    // how often sites were added
 }
 
 // open makes a collection without a site.
 func (c *collection) open(o Options) (err error) {
 	c.options = o
-	c.held, err = attach(o)
+	if c.onOff, err = c.newMap("a switch", prog.SwitchMap()); err != nil {
+		return err
+	}
+	if c.held, err = attach(o); err != nil {
+		err = errors.Join(err, closeAll(c.maps))
+		c.maps = nil
+	}
 	return err
+}
+
+// turn sets the switch: all programs of the first n additions count from now on, and no others.
+func (c *collection) turn(n uint32) error {
+	if err := c.onOff.Put(uint32(0), n); err != nil {
+		return fmt.Errorf("switching the probes: %w", err)
+	}
+	return nil
 }
 
 // newMap makes a map that lasts as long as the collection.
@@ -67,7 +83,8 @@ func (c *collection) add(files []File, n int, pids []int, plan func(base prog.Ba
 	if done != nil {
 		done()
 	}
-	return skipped, nil
+	c.added++
+	return skipped, c.turn(c.added) // before, none of them counts
 }
 
 // Detach takes the probes out of one process that was given to Add. Those for every process stay.
@@ -100,6 +117,7 @@ func (c *collection) plan(files []File, plan func(prog.Base) ([]unit, func(), er
 	if c.patterns != nil {
 		base.Patterns = c.patterns.FD()
 	}
+	base.Switch = &prog.Switch{Map: c.onOff.FD(), Number: int32(c.added)}
 	if w := c.options.Watch; w != nil {
 		base.Admit = w.programs.Admit()
 	}
@@ -134,20 +152,30 @@ func (c *collection) newPatterns(files []File) (*ebpf.Map, error) {
 
 // live is nil as long as there are probes, which is until Close or the end of a guard. The caller has locked mu.
 func (c *collection) live() error {
-	if c.held == nil {
+	switch {
+	case c.maps == nil:
 		return os.ErrClosed
+	case c.held == nil:
+		return nil // stopped: what was counted stays
 	}
 	return c.held.Err()
 }
 
-// detach takes the probes away. The caller has locked mu.
+// detach takes the probes away, all at one moment as far as hits go. The caller has locked mu.
 func (c *collection) detach() error {
 	if c.held == nil {
 		return nil
 	}
-	err := c.held.Close()
+	err := errors.Join(c.turn(0), c.held.Close())
 	c.held = nil
 	return err
+}
+
+// Stop detaches; what was counted until then can still be read. Further calls do nothing.
+func (c *collection) Stop() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.detach()
 }
 
 // Close detaches and frees everything. Further calls do nothing.
@@ -184,13 +212,7 @@ type keyMap struct {
 
 // keyMap returns the first known map that the keys of all sites fit into, or else a new one.
 func (c *collection) keyMap(known []*keyMap, files []File, spec *ebpf.MapSpec) (*keyMap, error) {
-	var keys []prog.Key
-	for i := range files {
-		for j := range files[i].Sites {
-			keys = append(keys, files[i].Sites[j].Key)
-		}
-	}
-	layout, err := prog.LayoutOf(keys)
+	layout, err := layoutOf(files, func(s *prog.Site) prog.Key { return s.Key })
 	if err != nil {
 		return nil, err
 	}
@@ -199,17 +221,33 @@ func (c *collection) keyMap(known []*keyMap, files []File, spec *ebpf.MapSpec) (
 			return m, nil
 		}
 	}
+	return c.newKeyMap(layout, spec)
+}
+
+// layoutOf returns the layout that holds a key of every site.
+func layoutOf(files []File, key func(*prog.Site) prog.Key) (prog.KeyLayout, error) {
+	var keys []prog.Key
+	for i := range files {
+		for j := range files[i].Sites {
+			keys = append(keys, key(&files[i].Sites[j]))
+		}
+	}
+	return prog.LayoutOf(keys)
+}
+
+// newKeyMap makes a map whose keys have a layout.
+func (c *collection) newKeyMap(layout prog.KeyLayout, spec *ebpf.MapSpec) (*keyMap, error) {
 	spec.KeySize = uint32(layout.Size)
 	m, err := c.newMap(fmt.Sprintf("a table of %d keys of %d bytes", spec.MaxEntries, layout.Size), spec)
 	return &keyMap{Map: m, layout: layout}, err
 }
 
-// keep adds a map unless it is known.
-func keep(known []*keyMap, m *keyMap) []*keyMap {
-	if slices.Contains(known, m) {
+// keep adds something unless it is known.
+func keep[T comparable](known []T, one T) []T {
+	if slices.Contains(known, one) {
 		return known
 	}
-	return append(known, m)
+	return append(known, one)
 }
 
 // readBatch is how many elements a system call returns: more than share a bucket of the

@@ -185,11 +185,22 @@ func TryGuard() error {
 // TryCount attaches to an instruction of a file in one process, for counting, and detaches. It
 // returns the way in which that went.
 func TryCount(f *os.File, offset uint64, pid int) (Mode, error) {
+	return attachOnce(f, []prog.Site{{Offset: offset}}, pid)
+}
+
+// RemoveLeaked removes the uprobes that the kernel leaked at the sites of a file, in all processes: it attaches in one of them, which
+// finds the leaked uprobe and takes it over, and detaches, which removes what no other tracer holds. A probe that is not leaked is left alone.
+func RemoveLeaked(f *os.File, sites []prog.Site, pid int) error {
+	_, err := attachOnce(f, sites, pid)
+	return err
+}
+
+func attachOnce(f *os.File, sites []prog.Site, pid int) (Mode, error) {
 	c, err := NewCounter(Options{})
 	if err != nil {
 		return Auto, err
 	}
-	if _, err := c.Add([]File{{Opened: f, Sites: []prog.Site{{Offset: offset}}}}, 1, []int{pid}); err != nil {
+	if _, err := c.Add([]File{{Opened: f, Sites: sites}}, 1, []int{pid}); err != nil {
 		return Auto, errors.Join(err, c.Close())
 	}
 	mode := c.held.mode // Close forgets it

@@ -32,6 +32,29 @@ func textPart(t *testing.T, offset int) prog.Part {
 	return p
 }
 
+// The verifier takes the largest groups, those with the most parts and those of every kind, on both sides.
+func TestGroupPrograms(t *testing.T) {
+	peer.Root(t)
+	all := parts(t)
+	text := prog.Key{textPart(t, 0), textPart(t, 16), textPart(t, 240), textPart(t, 32)}
+	for _, mode := range []Mode{Multi, Events, EventsPlain} {
+		for i, by := range []prog.Key{text, all[:8], all[4:12]} {
+			f := File{Opened: codeFile(t, 64), Sites: []prog.Site{
+				{Offset: 8, Key: prog.Key{textPart(t, 8)}, By: by, Own: 1},
+				{Offset: 16, Index: 1, Key: prog.Key{textPart(t, 8)}, By: by, End: true},
+			}}
+			l, err := NewLatency(100, 10, Options{Mode: mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = l.Add([]File{f}, nil)
+			if err := errors.Join(err, l.Close()); err != nil {
+				t.Errorf("%v, group %d: %v", mode, i, err)
+			}
+		}
+	}
+}
+
 // The verifier takes every kind of part, the largest keys, and sites whose keys differ.
 func TestKeyPrograms(t *testing.T) {
 	peer.Root(t)
@@ -47,7 +70,7 @@ func TestKeyPrograms(t *testing.T) {
 			for i, k := range keys {
 				f.Sites = append(f.Sites, prog.Site{Offset: uint64(16*i + 16), Index: uint32(i), Key: k, End: i%2 == 1})
 			}
-			l, err := NewLatency(100, Options{Mode: mode})
+			l, err := NewLatency(100, 0, Options{Mode: mode})
 			if err != nil {
 				t.Fatal(err)
 			}

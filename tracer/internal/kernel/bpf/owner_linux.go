@@ -14,17 +14,18 @@ import (
 )
 
 // ServeGuard makes this process a guard, if it was started to be one, and does not return then.
-func ServeGuard() { guard.Serve(&owner{}) }
+func ServeGuard() { guard.Serve(&owner{guards: true}) }
 
 // owner makes links and holds them: in a guard, or in this process where it cannot have one.
 // What else a killed tracer would leave behind belongs here, to be taken back by Close.
 type owner struct {
-	links []held
-	stops *seize.Tracer // nil before the first is stopped
+	guards bool // it is in a guard, whose end takes the links away
+	links  []ownedLink
+	stops  *seize.Tracer // nil before the first is stopped
 }
 
-// held is a link and the process that it is for, 0 for every process.
-type held struct {
+// ownedLink is a link and the process that it is for, 0 for every process.
+type ownedLink struct {
 	link.Link
 	pid int
 }
@@ -54,11 +55,14 @@ func (o *owner) Do(b []byte, fds []int) []byte {
 	return o.attach(r, fds[:r.Files], programs).encode()
 }
 
-// Close detaches. When it returns no program runs any more: the kernel waits for those that
-// do before it lets go of a link.
+// Close detaches, unless the end of a guard does that. When it returns, or the guard has ended, no program runs any
+// more: the kernel waits for those that do before it lets go of a link. What is stopped goes on.
 func (o *owner) Close() error {
-	err := detach(o.links)
-	o.links = nil
+	var err error
+	if !o.guards {
+		err = detach(o.links)
+		o.links = nil
+	}
 	if o.stops != nil {
 		err = errors.Join(err, o.stops.Close())
 	}
@@ -98,8 +102,8 @@ func answerOf(err error) *answer {
 
 // detach closes the links of a process. It returns when none of their programs runs any more.
 func (o *owner) detach(pid int) *answer {
-	var of []held
-	o.links = slices.DeleteFunc(o.links, func(l held) bool {
+	var of []ownedLink
+	o.links = slices.DeleteFunc(o.links, func(l ownedLink) bool {
 		if l.pid == pid {
 			of = append(of, l)
 		}
@@ -160,14 +164,14 @@ func (o *owner) serveWatch(names []string, fds []int) *refusal {
 
 // watch attaches the programs of a watch.
 func (o *owner) watch(names []string, programs []*ebpf.Program) *refusal {
-	var links []held
+	var links []ownedLink
 	for i, name := range names {
 		l, err := attachWatch(name, programs[i])
 		if err != nil {
 			_ = detach(links)
 			return &refusal{-1, -1, 0, err}
 		}
-		links = append(links, held{l, 0})
+		links = append(links, ownedLink{l, 0})
 	}
 	o.links = append(o.links, links...)
 	return nil

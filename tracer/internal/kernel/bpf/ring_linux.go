@@ -131,8 +131,9 @@ func cutRecord(batch []byte) (record, rest []byte) {
 	return nil, nil
 }
 
-// wait returns when there may be something to take, or soon after wake.
-func (r *eventRing) wait() error {
+// wait returns when there may be something to take, or soon after wake. It takes no longer than limit, or than
+// it takes where that is negative.
+func (r *eventRing) wait(limit time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed.Load() {
@@ -140,7 +141,10 @@ func (r *eventRing) wait() error {
 	}
 	fast := r.taken > 1 || r.brisk
 	r.taken, r.brisk = 0, false
-	if fast && r.nap > 0 {
+	switch {
+	case r.nap > 0 && limit >= 0:
+		return r.poll(min(r.nap, limit), r.bell) // it looks again soon anyway, and nobody need wake it
+	case r.nap > 0 && fast:
 		return r.poll(r.nap, r.bell)
 	}
 	// Either the kernel sees this position when it has written a record, and wakes; or the record's place is
@@ -153,7 +157,7 @@ func (r *eventRing) wait() error {
 		return nil
 	}
 	start := time.Now()
-	err := r.poll(-1, r.bell, r.fd)
+	err := r.poll(limit, r.bell, r.fd)
 	r.brisk = time.Since(start) < r.nap
 	return err
 }

@@ -67,7 +67,7 @@ func numbers(t *testing.T, r *eventRing, n int) (got []uint64) {
 			t.Fatal(err)
 		}
 		if len(batch) == 0 {
-			if err := r.wait(); err != nil {
+			if err := r.wait(-1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -139,8 +139,8 @@ func TestRingClose(t *testing.T) {
 	waited := make(chan error)
 	go func() {
 		r.wake()
-		_ = r.wait() // woken before it began
-		waited <- r.wait()
+		_ = r.wait(-1) // woken before it began
+		waited <- r.wait(-1)
 	}()
 	time.Sleep(5 * time.Millisecond)
 	if err := r.close(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
+	"golang.org/x/sys/unix"
 )
 
 // Tracer reads events. Next is for one goroutine at a time.
@@ -20,7 +21,7 @@ type Tracer struct {
 	collection
 	ring, missed *ebpf.Map
 	reader       *eventRing
-	batch, rest  []byte // what was taken out of the ring, and what of it was not returned
+	order        timeOrder // of what was taken out of the ring
 	stopped      atomic.Bool
 	broken       atomic.Pointer[error] // why events ended without a call of Stop
 
@@ -33,7 +34,7 @@ type Tracer struct {
 
 // NewTracer returns one without a site.
 func NewTracer(o Options) (*Tracer, error) {
-	t := &Tracer{}
+	t := &Tracer{order: timeOrder{span: uint64(o.Window)}}
 	if err := t.open(o); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -105,8 +106,9 @@ func traceUnits(p *prog.Packer, files []File, first int) (units []unit) {
 	return units
 }
 
-// Next reads the next event into r, whose Body is valid until the next call. It returns
-// io.EOF after Stop when nothing is left, and the context's error as soon as it is done.
+// Next reads the next event into r, whose Body is valid until the next call. Events are in the order of their times
+// as far as Options.Window goes. It returns io.EOF after Stop when nothing is left, and the context's error as soon as
+// it is done.
 func (t *Tracer) Next(ctx context.Context, r *prog.Raw) error {
 	t.watch(ctx)
 	for {
@@ -116,28 +118,46 @@ func (t *Tracer) Next(ctx context.Context, r *prog.Raw) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
-		var record []byte
-		if record, t.rest = cutRecord(t.rest); record != nil {
+		if record := t.order.next(); record != nil {
 			return r.Decode(record)
 		}
-		stopped, broken := t.stopped.Load(), t.broken.Load()
-		var err error
-		if t.batch, err = t.reader.take(t.batch); err != nil {
+		stopped, broken, now := t.stopped.Load(), t.broken.Load(), monotonic()
+		batch, err := t.order.empty(), error(nil)
+		if batch.bytes, err = t.reader.take(batch.bytes); err != nil {
 			return err
 		}
-		switch t.rest = t.batch; {
-		case len(t.rest) > 0:
-		case stopped: // and everything was written before that
-			return io.EOF
-		case broken != nil:
-			return *broken
+		taken := len(batch.bytes) > 0
+		if t.order.add(batch); taken {
+			continue
+		}
+		switch t.order.seen(now); {
+		case stopped || broken != nil: // and everything was written before that
+			if t.order.due(now) >= 0 {
+				t.order.flush()
+			} else if stopped {
+				return io.EOF
+			} else {
+				return *broken
+			}
 		default:
-			if err := t.reader.wait(); err != nil {
+			if err := t.reader.wait(t.order.due(now)); err != nil {
 				return err
 			}
 		}
 	}
 }
+
+// monotonic returns the time on the clock of events.
+func monotonic() uint64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		return 0 // which it does not do: nothing would be seen to be due until the end
+	}
+	return uint64(ts.Nano())
+}
+
+// Late returns how many events came too late for the order of time.
+func (t *Tracer) Late() uint64 { return t.order.late.Load() }
 
 // watch arranges for a waiting read to return when ctx is done. It is kept from call to
 // call, because the context seldom changes.

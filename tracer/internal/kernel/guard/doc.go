@@ -5,7 +5,8 @@
 // is being killed. uprobe_write_opcode and __update_ref_ctr, kernel/events/uprobes.c, reach the
 // target's memory by get_user_pages_remote, which gives up (-EINTR) while SIGKILL is pending for
 // the caller; what was raised before then stays raised, and nothing undoes it later. A process
-// cannot keep SIGKILL away, but another one can do the work: nobody has a reason to kill that.
+// cannot keep SIGKILL away, but another one can do the work. A guard that is killed too, by a tool that kills whatever has
+// the tracer's name, is interrupted only while it attaches: it detaches by ending (release_linux.go).
 //
 // A guard is this very program, executed again: no other file need be installed, found and of
 // the right version. Serve, called from an init function, recognizes that the process is a guard and

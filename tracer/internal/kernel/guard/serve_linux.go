@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"sync/atomic"
 
@@ -17,7 +18,8 @@ import (
 type Worker interface {
 	// Do handles one request. The descriptors that came with it are closed afterwards.
 	Do(request []byte, fds []int) (reply []byte)
-	// Close takes back what all requests did.
+	// Close takes back what the end of the process does not. The links that the worker holds are left to that end,
+	// which cannot be interrupted.
 	Close() error
 }
 
@@ -87,8 +89,11 @@ func serve(w Worker) (status int) {
 		return 1
 	}
 	err = answer(c, w)
-	// The parent may be gone, and then nobody reads what became of it.
-	_ = send(c, text(w.Close()), nil)
+	failed := text(w.Close())
+	divide()
+	// If the parent is gone, it does not read this. Otherwise it waits for the end of this process.
+	_ = send(c, failed, nil)
+	runtime.KeepAlive(w) // a finalizer would close links
 	if err != nil {
 		return 1
 	}

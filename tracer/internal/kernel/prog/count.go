@@ -1,8 +1,6 @@
 package prog
 
 import (
-	"fmt"
-
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 )
@@ -98,13 +96,16 @@ func (b Base) withKey(layout KeyLayout, s *Site, m Means, otherwise string) *key
 func (a *keyProgram) key() int16 { return stackKey - int16(a.layout.Size) }
 
 // makeKey fills in the parts of the key. Its head, the first 8 bytes, is the caller's.
-func (a *keyProgram) makeKey(k Key) {
+func (a *keyProgram) makeKey(k Key) { a.fill(k, a.layout, a.key()) }
+
+// fill stores the parts of a key below its head, which is at a place on the stack.
+func (a *keyProgram) fill(k Key, layout KeyLayout, head int16) {
 	a.emit(asm.Mov.Imm(asm.R8, 0))
-	for at := offKeyParts; at < a.layout.Size; at += 8 {
-		a.emit(asm.StoreMem(asm.RFP, a.key()+int16(at), asm.R8, asm.DWord))
+	for at := offKeyParts; at < layout.Size; at += 8 {
+		a.emit(asm.StoreMem(asm.RFP, head+int16(at), asm.R8, asm.DWord))
 	}
 	for i := range k {
-		a.part(i, &k[i], a.key()+a.layout.at[i])
+		a.part(i, &k[i], head+layout.at[i])
 	}
 }
 
@@ -132,7 +133,7 @@ func (a *keyProgram) keyText(i int, t *Text, to int16) {
 	switch {
 	case t.terminated():
 		store(t.Pointer, stackPair)
-		a.readText(stackPair, to+8, KeyText, fmt.Sprintf("text%d", i))
+		a.readText(stackPair, to+8, KeyText, a.unique())
 		// Without the NUL it is a byte shorter, unless the NUL is one that the limit put there.
 		a.emit(asm.Mov.Reg(asm.R1, asm.R0), asm.RSh.Imm(asm.R1, 6), asm.And.Imm(asm.R1, 1),
 			asm.Add.Reg(asm.R1, asm.R0), asm.Sub.Imm(asm.R1, 1), asm.StoreMem(asm.RFP, to, asm.R1, asm.DWord))
@@ -147,7 +148,7 @@ func (a *keyProgram) keyText(i int, t *Text, to int16) {
 		store(t.Length, stackPair+8)
 	}
 	a.emit(asm.LoadMem(asm.R2, asm.RFP, stackPair+8, asm.DWord), asm.StoreMem(asm.RFP, to, asm.R2, asm.DWord))
-	fits := fmt.Sprintf("fits%d", i)
+	fits := a.unique()
 	a.emit(asm.JLE.Imm(asm.R2, KeyText, fits), asm.Mov.Imm(asm.R2, KeyText))
 	a.label("%s", fits)
 	a.emit(asm.LoadMem(asm.R3, asm.RFP, stackPair, asm.DWord),

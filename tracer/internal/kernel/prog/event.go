@@ -69,6 +69,14 @@ func (r *Raw) ValueFailed(i int) bool { return r.Failed>>i&1 != 0 }
 // TextFailed reports whether string i of a plan p could not be read.
 func (r *Raw) TextFailed(p *Plan, i int) bool { return r.Failed>>p.textBit(i)&1 != 0 }
 
+// TimeOf returns the time of an event, 0 if it has none. Every byte is taken to be arbitrary.
+func TimeOf(b []byte) uint64 {
+	if len(b) < offTime+8 {
+		return 0
+	}
+	return binary.NativeEndian.Uint64(b[offTime:])
+}
+
 // Decode reads an event. Every byte is taken to be arbitrary.
 func (r *Raw) Decode(b []byte) error {
 	if len(b) < offBody {

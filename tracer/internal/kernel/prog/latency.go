@@ -1,8 +1,6 @@
 package prog
 
 import (
-	"fmt"
-
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
@@ -81,6 +79,7 @@ func OpenKeys(n int) *ebpf.MapSpec {
 type PairMaps struct {
 	Layout            KeyLayout // of the keys of Open
 	Kept, Open, State int       // descriptors
+	Groups            *GroupMaps
 }
 
 // Latency returns the program of a site that begins or ends a pair. R7 is the state, R9 the time
@@ -110,12 +109,12 @@ func (b Base) Latency(s *Site, m Means, maps PairMaps) asm.Instructions {
 	}
 	a.emit(asm.JNE.Imm(asm.R8, 0, "unread"))
 	if s.End {
-		a.endPair(maps)
+		a.endPair(s, maps)
 	} else {
 		if s.Where != nil {
 			a.forget(maps)
 		}
-		a.beginPair(maps)
+		a.beginPair(s, maps)
 	}
 	a.label("unread")
 	a.count(stateUnread)
@@ -152,7 +151,7 @@ func (a *keyProgram) exchange(at asm.Register) {
 // forget ends a begin that does not count, and what was open with its key: the next end is not that one's.
 func (a *keyProgram) forget(maps PairMaps) {
 	a.emit(asm.LoadMem(asm.R1, asm.RFP, stackTime, asm.Word), asm.JNE.Imm(asm.R1, 0, "counts"))
-	if a.Exchange {
+	if a.keeps(maps) {
 		a.place(maps.Kept, "forgotten")
 		a.zero(asm.R0, 0)
 		a.emit(asm.Ja.Label("out"))
@@ -164,15 +163,23 @@ func (a *keyProgram) forget(maps PairMaps) {
 	a.label("counts")
 }
 
+// keeps reports whether keys have a place in Kept. The values there have no room for a group.
+func (a *keyProgram) keeps(maps PairMaps) bool { return a.Exchange && maps.Groups == nil }
+
 // beginPair notes the time. A begin of an open key replaces the one before: of nested pairs
 // the innermost is measured, and an end that was missed spoils one pair, not all that follow.
-func (a *keyProgram) beginPair(maps PairMaps) {
+func (a *keyProgram) beginPair(s *Site, maps PairMaps) {
 	a.count(stateBegins)
-	now := func() { a.emit(asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord)) }
+	value := int16(stackTime)
+	if maps.Groups != nil {
+		value = a.opened(maps.Groups)
+		a.beginGroup(s, maps.Groups)
+	}
+	now := func() { a.emit(asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, value, asm.R0, asm.DWord)) }
 	store := func(to int, how ebpf.MapUpdateFlags) {
 		a.emit(asm.LoadMapPtr(asm.R1, to))
 		a.keyArg(asm.R2)
-		a.emit(asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, stackTime), asm.Mov.Imm(asm.R4, int32(how)),
+		a.emit(asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Imm(asm.R3, int32(value)), asm.Mov.Imm(asm.R4, int32(how)),
 			asm.FnMapUpdateElem.Call(), asm.JEq.Imm(asm.R0, 0, "out"))
 	}
 	again := func(none string) {
@@ -183,7 +190,7 @@ func (a *keyProgram) beginPair(maps PairMaps) {
 		a.count(stateNested)
 		a.emit(asm.Ja.Label("out"))
 	}
-	if a.Exchange {
+	if a.keeps(maps) {
 		again("new")
 		a.label("new")
 		a.emit(asm.LoadMem(asm.R1, asm.R7, stateKeptFull, asm.Word), asm.JNE.Imm(asm.R1, 0, "away"))
@@ -206,9 +213,9 @@ func (a *keyProgram) beginPair(maps PairMaps) {
 
 // endPair counts the time since the key's begin. Of several ends that race for a begin one has it: the one
 // that finds it, or that deletes it.
-func (a *keyProgram) endPair(maps PairMaps) {
+func (a *keyProgram) endPair(s *Site, maps PairMaps) {
 	a.count(stateEnds)
-	if a.Exchange {
+	if a.keeps(maps) {
 		a.place(maps.Kept, "away")
 		a.emit(asm.Mov.Imm(asm.R1, 0))
 		a.exchange(asm.R0)
@@ -216,25 +223,43 @@ func (a *keyProgram) endPair(maps PairMaps) {
 		a.label("away")
 	}
 	a.place(maps.Open, "out")
-	a.emit(asm.LoadMem(asm.R9, asm.R0, 0, asm.DWord), asm.LoadMapPtr(asm.R1, maps.Open))
+	a.emit(asm.LoadMem(asm.R9, asm.R0, 0, asm.DWord))
+	if maps.Groups != nil {
+		a.copyGroup(maps.Groups)
+	}
+	a.emit(asm.LoadMapPtr(asm.R1, maps.Open))
 	a.keyArg(asm.R2)
 	a.emit(asm.FnMapDeleteElem.Call(), asm.JNE.Imm(asm.R0, 0, "out"))
 	a.label("paired")
-	a.emit(asm.LoadMem(asm.R1, asm.RFP, stackTime, asm.DWord), asm.JGE.Reg(asm.R1, asm.R9, "later"),
+	later := a.unique()
+	a.emit(asm.LoadMem(asm.R1, asm.RFP, stackTime, asm.DWord), asm.JGE.Reg(asm.R1, asm.R9, later),
 		asm.Mov.Reg(asm.R1, asm.R9)) // an end on another CPU that began before: no time
-	a.label("later")
-	a.emit(asm.Sub.Reg(asm.R1, asm.R9), asm.Mov.Reg(asm.R9, asm.R1),
-		asm.AddAtomic.Mem(asm.R7, asm.R1, asm.DWord, stateSum))
-	a.highest()
-	a.bucket()
+	a.label("%s", later)
+	a.emit(asm.Sub.Reg(asm.R1, asm.R9), asm.Mov.Reg(asm.R9, asm.R1))
+	attempts := 4
+	if maps.Groups != nil {
+		a.emit(asm.StoreMem(asm.RFP, stackTime, asm.R9, asm.DWord))
+		a.endGroup(s, maps.Groups)
+		a.emit(asm.LoadMem(asm.R9, asm.RFP, stackTime, asm.DWord))
+		attempts = groupAttempts
+	}
+	a.add(attempts)
 	a.emit(asm.Ja.Label("out"))
 }
 
-// highest keeps the maximum of R9. Where programs can be preempted another thread's may run
-// between looking and storing, so it looks again; that there was one each time does not happen.
-func (a *keyProgram) highest() {
-	for range 4 {
-		a.emit(asm.LoadMem(asm.R0, asm.R7, stateMax, asm.DWord), asm.JGE.Reg(asm.R0, asm.R9, "bucket"))
+// add counts the duration R9 in the state at R7.
+func (a *keyProgram) add(attempts int) {
+	a.emit(asm.AddAtomic.Mem(asm.R7, asm.R9, asm.DWord, stateSum))
+	a.highest(attempts)
+	a.bucket()
+}
+
+// highest keeps the maximum of R9. Where programs can be preempted, and where CPUs share the state, another
+// thread's may run between looking and storing, so it looks again; that there was one each time does not happen.
+func (a *keyProgram) highest(attempts int) {
+	done := a.unique()
+	for range attempts {
+		a.emit(asm.LoadMem(asm.R0, asm.R7, stateMax, asm.DWord), asm.JGE.Reg(asm.R0, asm.R9, done))
 		if !a.Exchange { // kernels without compare and exchange (Linux 5.12) do not preempt
 			a.emit(asm.StoreMem(asm.R7, stateMax, asm.R9, asm.DWord))
 			break
@@ -244,16 +269,16 @@ func (a *keyProgram) highest() {
 		// asm.Instruction.Marshal, takes the constant before it sets it.
 		swap.Constant = int64(asm.CmpXchg >> 8)
 		a.emit(asm.Mov.Reg(asm.R2, asm.R0), swap,
-			asm.JEq.Reg(asm.R0, asm.R2, "bucket"))
+			asm.JEq.Reg(asm.R0, asm.R2, done))
 	}
-	a.label("bucket")
+	a.label("%s", done)
 }
 
-// bucket counts R9 in its bucket: see package histogram.
+// bucket counts R9 in its bucket: see package histogram. R7 points elsewhere then.
 func (a *keyProgram) bucket() {
 	a.emit(asm.Mov.Imm(asm.R2, 0)) // the shift
 	for by := int32(32); by > 0; by /= 2 {
-		small := fmt.Sprintf("small%d", by)
+		small := a.unique()
 		a.emit(asm.Mov.Reg(asm.R1, asm.R9), asm.RSh.Imm(asm.R1, by), asm.JLT.Imm(asm.R1, 1<<histogram.SubBits, small),
 			asm.Mov.Reg(asm.R9, asm.R1), asm.Add.Imm(asm.R2, by))
 		a.label("%s", small)

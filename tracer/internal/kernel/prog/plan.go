@@ -196,15 +196,19 @@ type Site struct {
 	Key Key
 	// End means that the site ends pairs that others begin.
 	End bool
+	// By is what pairs are grouped by, if they are. At an end it has only fields, and those count that
+	// are no fields of the begin: the bits of Own.
+	By  Key
+	Own int64
 	// Where selects the hits that count, nil for all.
 	Where *Where
 }
 
 // MayFault reports whether a program that counts hits of the site reads memory that need not be present.
-func (s *Site) MayFault() bool { return s.Key.mayFault() || s.Where != nil }
+func (s *Site) MayFault() bool { return s.Key.mayFault() || s.By.mayFault() || s.Where != nil }
 
 // Same returns equal strings for sites whose hits are counted by equal programs.
-func (s *Site) Same() string { return fmt.Sprint(s.End, s.Key) + s.Where.key() }
+func (s *Site) Same() string { return fmt.Sprint(s.End, s.Key, s.By, s.Own) + s.Where.key() }
 
 // Where is the condition under which hits of a site count. It reads its variables itself, so any
 // program can begin with it, and a hit that fails costs no more.

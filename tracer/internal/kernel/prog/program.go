@@ -24,7 +24,9 @@ const (
 // Base is the beginning of all programs of a collection. Its methods generate the rest; they may
 // run concurrently.
 type Base struct {
-	// Admit comes first, and returns from the program in processes that are not traced: see Watch.Admit.
+	// Switch begins and ends all programs together, nil without one.
+	Switch *Switch
+	// Admit comes next, and returns from the program in processes that are not traced: see Watch.Admit.
 	Admit asm.Instructions
 	// Patterns is the descriptor of the map of PatternTables, if some condition compares text.
 	Patterns int

@@ -62,6 +62,7 @@ func TestProgramsAssemble(t *testing.T) {
 	cookie := uint64(7)
 	for _, machine := range []elf.Machine{elf.EM_X86_64, elf.EM_AARCH64} {
 		s := site(t, machine)
+		s.By = s.Key
 		layout, err := LayoutOf([]Key{s.Key})
 		if err != nil {
 			t.Fatal(err)
@@ -84,12 +85,15 @@ func TestProgramsAssemble(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				base.Admit, base.Patterns, base.PIDs = w.Admit(), 14, pids
+				base.Admit, base.Patterns, base.PIDs, base.Switch = w.Admit(), 14, pids, &Switch{Map: 24, Number: 3}
 				what := func(name string) string { return fmt.Sprintf("%s for %v with %+v at %+v", name, machine, m, pids) }
 				assembles(t, what("count"), base.Count(s, m, 15))
 				assembles(t, what("count by key"), base.CountBy(s, m, KeyMaps{Layout: layout, Keys: 16, Others: 17, First: 1}))
 				for _, s.End = range []bool{false, true} {
 					assembles(t, what("latency"), base.Latency(s, m, PairMaps{Layout: layout, Kept: 18, Open: 19, State: 20}))
+					assembles(t, what("latency by group"), base.Latency(s, m, PairMaps{
+						Layout: layout, Open: 19, State: 20, Groups: &GroupMaps{Layout: layout, States: 21, Zero: 22},
+					}))
 				}
 				packer := NewPacker(base, Events{Ring: 21, Missed: 22, MaxString: 256, OwnPIDs: types})
 				packer.Add(s)

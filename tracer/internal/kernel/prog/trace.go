@@ -110,6 +110,7 @@ func (p *Packer) measure(one piece) int {
 func (a *program) assemble(pieces []piece) asm.Instructions {
 	a.next = "trace"
 	a.emit(asm.Mov.Reg(asm.R6, asm.R1))
+	a.emit(a.Switch.on()...)
 	a.emit(a.Admit...)
 	a.emit(asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, stackTime, asm.R0, asm.DWord))
 	a.emit(loadCookie(asm.R6, a.Cookie)...)

@@ -28,6 +28,7 @@ type condition struct {
 // begin puts the target's registers into R6, and lets matching hits of processes that are traced pass.
 func (a *program) begin(w *Where, otherwise string) {
 	a.emit(asm.Mov.Reg(asm.R6, asm.R1))
+	a.emit(a.Switch.on()...)
 	a.emit(a.Admit...)
 	a.where(w, otherwise)
 }

@@ -33,6 +33,10 @@ func (s *State) Leaked() bool {
 	return s.Value != s.Initial && s.Attached == 0 && s.Sites > 0 && s.Debugger == 0
 }
 
+// Probed reports whether the counter is raised and a site has a probe. Either a tracer is attached, or the kernel could not
+// take the probe away for a process that was being killed ("failed to unregister, leaking uprobe").
+func (s *State) Probed() bool { return s.Value != s.Initial && s.Attached > 0 && s.Debugger == 0 }
+
 // Process reads the counters of a process. It is tied to the program that the process ran when it
 // was opened.
 type Process struct {

@@ -18,7 +18,13 @@ type instruction struct {
 
 // decode reads the instruction at an address; size is 0 for what is none.
 func decode(code []byte, address uint64) instruction {
-	in := instruction{address: address, falls: true, prefix: badPrefix(code)}
+	in, _, _ := decodeAll(code, address)
+	return in
+}
+
+// decodeAll returns the operands too, unless x86asm does not know the instruction.
+func decodeAll(code []byte, address uint64) (in instruction, inst x86asm.Inst, known bool) {
+	in = instruction{address: address, falls: true, prefix: badPrefix(code)}
 	skip := 0
 	if in.prefix == 0x3e && len(code) > 1 && code[1] == 0xff {
 		skip = 1 // NOTRACK, of jumps that CET lets go anywhere: x86asm does not know it
@@ -27,9 +33,9 @@ func decode(code []byte, address uint64) instruction {
 	copy(padded[:16], code[skip:])
 	inst, err := x86asm.Decode(padded[:], 64)
 	if err != nil || skip+inst.Len > len(code) {
-		in.size = otherLength(code)
+		in.size, _ = other(code)
 		in.code = code[:in.size]
-		return in
+		return in, inst, false
 	}
 	inst.Len += skip
 	in.size, in.code = inst.Len, code[:inst.Len]
@@ -52,13 +58,14 @@ func decode(code []byte, address uint64) instruction {
 			in.loads = next + uint64(mem.Disp)
 		}
 	}
-	return in
+	return in, inst, true
 }
 
-// otherLength is how long an instruction is that x86asm does not know: those with VEX and EVEX
-// prefixes, and of the later opcodes behind 0F. None of them jumps. Intel's manual, volume 2,
-// 2.1 to 2.7 and appendix A.
-func otherLength(code []byte) int {
+// other returns the length of an instruction that x86asm does not know, and the index of its ModRM
+// byte: those with VEX and EVEX prefixes, and of the later opcodes behind 0F. None of them jumps.
+// size is 0 for unknown instructions, and modrm is 0 for an instruction without that byte. Intel's
+// manual, volume 2, 2.1 to 2.7 and appendix A.
+func other(code []byte) (size, modrm int) {
 	n := 0
 	for n < len(code) && isPrefix(code[n]) {
 		n++
@@ -84,18 +91,19 @@ func otherLength(code []byte) int {
 	case at(0) == 0x0f:
 		space, opcode = 1, 1
 	default:
-		return 0
+		return 0, 0
 	}
 	op := at(opcode)
-	size := n + opcode + 1
+	size = n + opcode + 1
 	if space == 1 && op == 0x77 { // VZEROUPPER, EMMS
-		return within(size, code)
+		return within(size, code), 0
 	}
+	modrm = size
 	size += operandLength(at(opcode+1), at(opcode+2))
 	if space == 3 || space == 1 && (op >= 0x70 && op <= 0x73 || op == 0xc2 || op >= 0xc4 && op <= 0xc6 || op == 0xa4 || op == 0xac || op == 0xba) {
 		size++
 	}
-	return within(size, code)
+	return within(size, code), modrm
 }
 
 func within(size int, code []byte) int {

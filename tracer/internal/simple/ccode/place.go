@@ -22,6 +22,8 @@
 // All other addresses are refused, with the reason. The second of these is not a proof: a compiler that
 // knows the outcome of a condition around the marker for every pass but the first may have
 // the others begin behind the marker.
+//
+// RedZones reads code for another reason: it finds the functions that may have variables below their stack pointer.
 package ccode
 
 import (

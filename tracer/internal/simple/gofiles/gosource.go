@@ -34,7 +34,8 @@ type Options struct {
 type Finder struct {
 	info     *debug.BuildInfo
 	options  Options
-	roots    map[string]string // module path → directory
+	roots    map[string]string // module path → directory: the first that is known
+	modules  map[string]goMod  // by directory
 	cache    string            // GOMODCACHE
 	goroot   string            // of the build
 	verified map[string]error  // directories of modules
@@ -54,7 +55,7 @@ const maxModFile = 1 << 20
 
 // New returns a finder for the program that info is of.
 func New(info *debug.BuildInfo, o Options) *Finder {
-	f := &Finder{info: info, options: o, roots: make(map[string]string), verified: make(map[string]error)}
+	f := &Finder{info: info, options: o, roots: make(map[string]string), modules: make(map[string]goMod), verified: make(map[string]error)}
 	for _, dir := range o.Dirs {
 		f.addRoot(dir)
 	}
@@ -68,25 +69,48 @@ func New(info *debug.BuildInfo, o Options) *Finder {
 	return f
 }
 
-// addRoot notes which module is in a directory, or in the nearest one above it.
+// addRoot notes which module is in a directory, or in the nearest one above it. The first directory of a module counts
+// where only the module is known.
 func (f *Finder) addRoot(dir string) {
+	if p, root := f.rootOf(dir); p != "" && f.roots[p] == "" {
+		f.roots[p] = root
+	}
+}
+
+// rootOf returns the module that a directory is in, and the module's directory. Several directories may have the same
+// module: two checkouts of it.
+func (f *Finder) rootOf(dir string) (modulePath, root string) {
 	dir, err := filepath.Abs(dir)
 	for err == nil {
-		name := filepath.Join(dir, "go.mod")
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() <= maxModFile {
-			if text, err := os.ReadFile(name); err == nil {
-				if p := modfile.ModulePath(text); p != "" && f.roots[p] == "" {
-					f.roots[p] = dir
-				}
-			}
-			return
+		m, known := f.modules[dir]
+		if !known {
+			m = readGoMod(filepath.Join(dir, "go.mod"))
+			f.modules[dir] = m
 		}
 		up := filepath.Dir(dir)
-		if up == dir {
-			return
+		if m.there || up == dir {
+			return m.path, dir
 		}
 		dir = up
 	}
+	return "", ""
+}
+
+// goMod is a go.mod file: the path of the module that it declares.
+type goMod struct {
+	there bool
+	path  string // "" if it cannot be read
+}
+
+func readGoMod(name string) (m goMod) {
+	info, err := os.Stat(name)
+	if m.there = err == nil && info.Mode().IsRegular() && info.Size() <= maxModFile; !m.there {
+		return m
+	}
+	if text, err := os.ReadFile(name); err == nil {
+		m.path = modfile.ModulePath(text)
+	}
+	return m
 }
 
 // Distribution notes where the Go distribution was that the program was built with, by the names
@@ -154,6 +178,7 @@ func (f *Finder) absolute(file *File) string {
 	if rel, err := filepath.Rel(f.cache, file.Name); err == nil && filepath.IsLocal(rel) {
 		f.inCache(file, filepath.ToSlash(rel), true)
 	} else if p, dir := f.rootOf(filepath.Dir(file.Name)); p != "" {
+		f.addRoot(dir)
 		if rel, err := filepath.Rel(dir, filepath.Dir(file.Name)); err == nil {
 			file.Package = path.Join(p, filepath.ToSlash(rel))
 			if _, vendored, ok := strings.Cut(file.Package, "/vendor/"); ok {
@@ -162,21 +187,6 @@ func (f *Finder) absolute(file *File) string {
 		}
 	}
 	return file.Name
-}
-
-// rootOf returns the module that a directory is in.
-func (f *Finder) rootOf(dir string) (modulePath, root string) {
-	for p, root := range f.roots {
-		if dir == root || strings.HasPrefix(dir, root+string(filepath.Separator)) {
-			return p, root
-		}
-	}
-	known := len(f.roots)
-	f.addRoot(dir)
-	if len(f.roots) == known {
-		return "", ""
-	}
-	return f.rootOf(dir)
 }
 
 // versioned takes the name for one of a module with its version, as -trimpath writes them.

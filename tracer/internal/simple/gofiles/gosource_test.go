@@ -103,3 +103,29 @@ func TestVerifyModule(t *testing.T) {
 		}
 	}
 }
+
+// Of two directories with one module, a file belongs to the one that it is in; and of nested modules to the inner one.
+func TestTwoCheckouts(t *testing.T) {
+	dir := t.TempDir()
+	for _, checkout := range []string{"one", "two"} {
+		write(t, filepath.Join(dir, checkout, "go.mod"), "module example.org/a\n")
+		write(t, filepath.Join(dir, checkout, "sub", "x.go"), "package sub\n")
+		write(t, filepath.Join(dir, checkout, "inner", "go.mod"), "module example.org/inner\n")
+		write(t, filepath.Join(dir, checkout, "inner", "y.go"), "package inner\n")
+	}
+	info := &debug.BuildInfo{Main: debug.Module{Path: "example.org/a"}}
+	for range 20 { // maps are in random order
+		f := New(info, Options{Work: filepath.Join(dir, "one"), Dirs: []string{filepath.Join(dir, "one", "inner")}})
+		for name, want := range map[string]string{
+			filepath.Join(dir, "one", "sub", "x.go"):   "example.org/a/sub",
+			filepath.Join(dir, "two", "sub", "x.go"):   "example.org/a/sub",
+			filepath.Join(dir, "one", "inner", "y.go"): "example.org/inner",
+			filepath.Join(dir, "two", "inner", "y.go"): "example.org/inner",
+		} {
+			file, err := f.Find(name)
+			if err != nil || file.Path != name || file.Package != want {
+				t.Fatalf("%s: %+v, %v, want package %s", name, file, err, want)
+			}
+		}
+	}
+}

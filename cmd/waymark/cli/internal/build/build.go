@@ -112,7 +112,8 @@ func unwrapOnce(err error) error {
 // goRun runs the go command, which prints its own errors.
 func goRun(ctx context.Context, env *term.Env, args []string) error {
 	cmd := goCommand(ctx, args)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
+	std := env.Lend()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = std.Stdin, std.Stdout, std.Stderr
 	return goResult(ctx, cmd.Run())
 }
 

@@ -58,13 +58,12 @@ func printSimple(w io.Writer, all []link.ReportSimple) error {
 		default:
 			line += term.Plural(len(p.Addresses), "place")
 		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
+		if err := term.Linef(w, "%s", line); err != nil {
 			return err
 		}
 	}
 	if placeless {
-		_, err := fmt.Fprintln(w, "simple.Anchor0 to Anchor8 have a place everywhere, and cost a nop")
-		return err
+		return term.Linef(w, "simple.Anchor0 to Anchor8 have a place everywhere, and cost a nop")
 	}
 	return nil
 }
@@ -97,7 +96,7 @@ func Print(e *term.Env, w io.Writer, r *link.Report, path string, verbose bool) 
 	} else if simple != "" {
 		what += "; " + simple
 	}
-	_, err := fmt.Fprintf(w, "%s %s: %s\n", verb, term.Label(filepath.Base(path)), what)
+	err := term.Linef(w, "%s %s: %s", verb, term.Label(filepath.Base(path)), what)
 	if err != nil || !verbose {
 		return err
 	}
@@ -111,14 +110,14 @@ func Print(e *term.Env, w io.Writer, r *link.Report, path string, verbose bool) 
 		if i == 0 {
 			line = term.StyleFor(w).Dim(line)
 		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
+		if err := term.Linef(w, "%s", line); err != nil {
 			return err
 		}
 		if i == 0 {
 			continue
 		}
 		for _, s := range r.Markers[i-1].Sites {
-			if _, err := fmt.Fprintf(w, "    %s\n", view.CodeText(tracer.CodeSite(s))); err != nil {
+			if err := term.Linef(w, "    %s", view.CodeText(tracer.CodeSite(s))); err != nil {
 				return err
 			}
 		}
@@ -154,7 +153,7 @@ func printSites(w io.Writer, sites []link.SiteReport) error {
 		if s.Kind != "" {
 			name = s.Kind + " " + term.Label(s.Name)
 		}
-		if _, err := fmt.Fprintf(w, "%s in %s, %s:%d: %s\n", name, term.Label(s.Function), s.File, s.Line, what); err != nil {
+		if err := term.Linef(w, "%s in %s, %s:%d: %s", name, term.Label(s.Function), s.File, s.Line, what); err != nil {
 			return err
 		}
 	}

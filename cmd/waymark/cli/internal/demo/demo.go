@@ -75,7 +75,8 @@ func Run(ctx context.Context, e *term.Env) error {
 // step shows the command that a user would type.
 func step(e *term.Env, command, what string) {
 	st := term.StyleFor(e.Stdout)
-	fmt.Fprintf(e.Stdout, "\n%s  %s\n", st.Bold("$ "+command), st.Dim("# "+what))
+	term.Linef(e.Stdout, "")
+	term.Linef(e.Stdout, "%s  %s", st.Bold("$ "+command), st.Dim("# "+what))
 }
 
 // buildServer builds the example from the module that the current directory is in.
@@ -112,7 +113,7 @@ func listMarkers(ctx context.Context, e *term.Env, server string) error {
 func byEngine(ctx context.Context, e *term.Env, server string, engine tracer.Engine) error {
 	var stdout bytes.Buffer // to be read when the server has ended
 	c, err := tracer.Start(context.WithoutCancel(ctx), append([]string{server}, load...), &tracer.StartOptions{
-		Stdout: &stdout, Stderr: e.Stderr, Engine: engine,
+		Stdout: &stdout, Stderr: e.Lend().Stderr, Engine: engine,
 	})
 	if err != nil {
 		return err
@@ -222,14 +223,14 @@ func inProcess(ctx context.Context, e *term.Env, server string) error {
 		}
 		_ = v.draw(v.seen, false) // a terminal that is gone is found at the end
 	}}
-	cmd.Stdout, cmd.Stderr = lines, e.Stderr
+	cmd.Stdout, cmd.Stderr = lines, e.Lend().Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("the example server: %w", err)
 	}
 	if err := v.draw(v.seen, true); err != nil {
 		return err
 	}
-	fmt.Fprintln(e.Stdout)
+	term.Linef(e.Stdout, "")
 	if err := v.latencies(&latencies); err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (v *counts) clear() error {
 
 // latencies shows how long requests took, as waymark latency does.
 func (v *counts) latencies(l *tracer.Latencies) error {
-	title := func() string { return strings.Join(pair, " → ") + ", by goroutine" }
+	title := func() string { return strings.Join(pair, " → ") + ", joined by goroutine" }
 	plain := view.LatencyPlain{Out: v.out, Title: title}
 	err := plain.Final(&view.LatencySample{At: time.Now(), Elapsed: time.Since(v.begun), All: l}, view.ByCommand)
 	if err == nil {
@@ -95,9 +95,9 @@ func (v *counts) verdict(output []byte, who string) error {
 			return fmt.Errorf("%s counted %d hits of %s, the server itself %d", who, r.Count, name, own[name])
 		}
 	}
-	fmt.Fprintf(v.env.Stdout, "\n%s counted %d hits of %s in %.1f s, exactly as many as the server itself.\n",
+	term.Linef(v.env.Stdout, "")
+	return term.Linef(v.env.Stdout, "%s counted %d hits of %s in %.1f s, exactly as many as the server itself.",
 		who, total, term.Plural(len(v.last.Rows), "marker"), time.Since(v.begun).Seconds())
-	return nil
 }
 
 // serverCounts reads the server's own counts from the line of JSON among its output.

@@ -26,10 +26,12 @@ import (
 // Print prints an error, one line for each of those it joins, and the hint that helps.
 func Print(e *term.Env, err error) {
 	text, hint := Error(err)
-	for line := range strings.SplitSeq(text, "\n") {
-		if line = strings.TrimSpace(line); line != "" {
-			e.Message("error: %s", line)
-		}
+	lines := []string{text}
+	if text == err.Error() {
+		lines = term.ErrorLines(err)
+	}
+	for _, line := range lines {
+		e.Message("error: %s", line)
 	}
 	if hint != "" {
 		e.Hint("%s", hint)
@@ -99,6 +101,7 @@ var hints = []struct {
 	{link.ErrNotELF, "link takes a finished Linux executable, as GOOS=linux go build writes it"},
 	{link.ErrNotGo, "C programs need no link: waymark list shows the SDT markers they have"},
 	{link.ErrNotExecutable, "link the program that uses the library or archive, not the library"},
+	{link.ErrPlugin, "declare the markers in a package that the program imports too: the plugin then uses those of the program, which can be linked"},
 	{link.ErrArchitecture, "build it with GOARCH=amd64; in programs for other machines, Go functions that the program registers itself can look at markers"},
 	{link.ErrNoMarkers, "declare one: var hit = marker.New1[int](\"app:hit\", \"n %d\"), and call hit.Mark(1) where it happens"},
 	{link.ErrNoRecords, "link it where it was built and its sources are, before they change and before strip: docs/simple.md"},

@@ -25,8 +25,31 @@ func (s *Session) targetEnded() <-chan struct{} {
 	return s.process.ended()
 }
 
-// Elapsed returns the time since the session began.
-func (s *Session) Elapsed() time.Duration { return time.Since(s.begun) }
+// Elapsed returns the time since the session began, until its counters stopped.
+func (s *Session) Elapsed() time.Duration {
+	if took := s.took.Load(); took > 0 {
+		return time.Duration(took)
+	}
+	return time.Since(s.begun)
+}
+
+// Stopping returns a channel that says what ends says, after stop, which ends counting: what is read then is of one
+// moment, the session's end.
+func (s *Session) Stopping(ends <-chan view.End, stop func() error) <-chan view.End {
+	stopped := make(chan view.End, 1)
+	go func() {
+		select {
+		case why := <-ends:
+			s.took.Store(max(int64(time.Since(s.begun)), 1))
+			if err := stop(); err != nil { // which reading, or detaching again, returns too
+				s.Env.Warning("ending: %v", err)
+			}
+			stopped <- why
+		case <-s.over:
+		}
+	}()
+	return stopped
+}
 
 func (s *Session) watch(ctx context.Context, limit time.Duration, out *term.Output, ends chan<- view.End) {
 	var deadline <-chan time.Time

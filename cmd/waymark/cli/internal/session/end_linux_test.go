@@ -12,6 +12,7 @@ import (
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/internal/test/peer"
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 // A command that does not end after SIGTERM is left running, and killed when that is asked for.
@@ -30,8 +31,8 @@ func TestTerminateStubborn(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			stubborn = test.patience
 			ready, stdout := io.Pipe()
-			s := &Session{Env: &term.Env{Stdout: stdout, Stderr: io.Discard}, named: "the command"}
-			if err := s.startCommand(context.Background(), []string{"sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`}); err != nil {
+			s := &Session{Env: term.NewEnv(term.Streams{Stdout: stdout, Stderr: io.Discard}), named: "the command"}
+			if err := s.startCommand(context.Background(), []string{"sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`}, tracer.EngineAuto); err != nil {
 				peer.Missing(t, "ptrace: "+err.Error())
 			}
 			defer s.abandon()

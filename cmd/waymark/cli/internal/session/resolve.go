@@ -16,48 +16,54 @@ import (
 	"github.com/waymark-trace/waymark/tracer/link"
 )
 
-// chooseEngines decides by which engine each process is traced: the one of --engine, else the kernel's where that is
-// permitted, else the processes' agents. A recording may take some of its processes by the one and some by the other:
-// those in s.Subject and those in s.agents.
-func (s *Session) chooseEngines(sel *Selection) (err error) {
-	switch sel.Engine {
-	case EngineKernel:
-		s.Subject.Engine = tracer.EngineKernel
-		return nil
-	case EngineAgent:
-		s.Subject.Engine = tracer.EngineAgent
-		return nil
+// findMarkers returns the markers of all processes, and decides by which engine each process is traced: the one of
+// --engine, else the kernel's where that is permitted, else the processes' agents. A recording may take some of
+// its processes by the one and some by the other: those in s.Subject and those in s.agents.
+func (s *Session) findMarkers(ctx context.Context, sel *Selection) ([]*tracer.Marker, error) {
+	switch {
+	case sel.Engine.of() != tracer.EngineAuto:
+		s.Subject.Engine = sel.Engine.of()
+	case s.Command != nil || len(s.Subject.PIDs) == 0: // tracer.Start has chosen, or there are files only
+	case sel.Kernel != nil && len(s.Subject.PIDs) > 1 && !s.Subject.Follow && s.divideProcesses(ctx):
+	default:
+		found, err := s.Subject.Target().By(tracer.EngineAuto).Find(ctx)
+		if err != nil {
+			return nil, explain.File(s.Subject.Path, err)
+		}
+		s.Subject.Engine = found.Target().Engine()
+		return found.Markers, nil
 	}
-	t := sel.Subject
-	if len(t.Command) > 0 {
-		return nil // tracer.Start chooses
+	all, err := s.Subject.Find(ctx)
+	if err != nil || len(s.agents.PIDs) == 0 {
+		return all, explain.File(s.Subject.Path, err)
 	}
-	if s.Subject.Engine, err = t.Target().By(tracer.EngineAuto).Engine(); err != nil || t.Follow || len(t.PIDs) < 2 || sel.Kernel == nil {
-		return err
-	}
+	of, err := s.agents.Find(ctx)
+	s.byAgents = of
+	return append(all, of...), err
+}
+
+// divideProcesses divides the processes of a recording by engine, if they need both.
+func (s *Session) divideProcesses(ctx context.Context) bool {
 	var kernel, agents []int
-	for _, pid := range t.PIDs {
-		e, err := tracer.PIDs(pid).Engine()
-		switch {
-		case err != nil:
-			return err
-		case e == tracer.EngineAgent:
+	for _, pid := range s.Subject.PIDs {
+		if found, err := tracer.PIDs(pid).Find(ctx); err == nil && found.Target().Engine() == tracer.EngineAgent {
 			agents = append(agents, pid)
-		default:
+		} else { // finding its markers reports the error
 			kernel = append(kernel, pid)
 		}
 	}
-	if len(kernel) > 0 && len(agents) > 0 {
-		s.Subject = Subject{PIDs: kernel, Engine: tracer.EngineKernel}
-		s.agents = Subject{PIDs: agents, Engine: tracer.EngineAgent}
+	if len(kernel) == 0 || len(agents) == 0 {
+		return false
 	}
-	return nil
+	s.Subject = Subject{PIDs: kernel, Engine: tracer.EngineKernel}
+	s.agents = Subject{PIDs: agents, Engine: tracer.EngineAgent}
+	return true
 }
 
 // resolve finds the markers of the target, and chooses those of the selection.
 func (s *Session) resolve(ctx context.Context, sel *Selection) error {
 	done := s.Env.Progress("reading the markers of %s", s.named)
-	all, err := s.findMarkers(ctx)
+	all, err := s.findMarkers(ctx, sel)
 	done()
 	if err == nil {
 		all = s.orAgent(ctx, sel, all)
@@ -74,17 +80,6 @@ func (s *Session) resolve(ctx context.Context, sel *Selection) error {
 	view.WarnPlaces(s.Env, s.Markers)
 	s.divideMarkers()
 	return nil
-}
-
-// findMarkers returns the markers of all processes.
-func (s *Session) findMarkers(ctx context.Context) ([]*tracer.Marker, error) {
-	all, err := s.Subject.Find(ctx)
-	if err != nil || len(s.agents.PIDs) == 0 {
-		return all, explain.File(s.Subject.Path, err)
-	}
-	of, err := s.agents.Find(ctx)
-	s.byAgents = of
-	return append(all, of...), err
 }
 
 // orAgent falls back to the agent engine when --engine is unset and some pattern matches only tracepoints, which the kernel
@@ -125,35 +120,6 @@ func (s *Session) divideMarkers() {
 	if len(s.Markers) == 0 && len(s.byAgents) > 0 { // the kernel has none of them
 		s.Subject, s.Markers, s.agents, s.byAgents = s.agents, s.byAgents, Subject{}, nil
 		s.Later = nil
-	}
-}
-
-// newLater returns what to do about markers that appear while a session goes on, nil for a file:
-// that has its markers, and whoever maps it.
-func (s *Session) newLater(sel *Selection) *tracer.Later {
-	if len(s.Subject.PIDs) == 0 && s.Command == nil {
-		return nil
-	}
-	return &tracer.Later{
-		Choose: func(m *tracer.Marker) bool { return Matches(m, sel.Patterns) && sel.hasFields(m) },
-		Report: func(markers []*tracer.Marker, err error) {
-			var site *tracer.SiteError
-			switch {
-			case errors.As(err, &site):
-				_ = view.WarnSkipped(s.Env, s.json, []*tracer.SiteError{site}) // who prints finds out, too
-			case err != nil:
-				text, _ := explain.Error(err)
-				s.Env.Warning("%s", text)
-			case s.Command == nil: // a command's libraries are no news
-				var paths []string
-				for _, f := range view.Files(markers) {
-					paths = append(paths, term.Label(f.Path))
-				}
-				s.Env.Message("attached to %s more in %s", term.Plural(len(markers), "marker"), term.List(paths))
-			}
-		},
-		// A process that was there before is left alone, unless everything is wanted.
-		Pause: sel.Subject.Follow || s.Command != nil,
 	}
 }
 
@@ -205,11 +171,6 @@ func lacksFields(sel *Selection, lacking []*tracer.Marker) error {
 	}
 	return term.WithHint(fmt.Errorf("--where: %s", text),
 		"name only markers that have it; patterns with * choose those by themselves, and waymark list shows the fields")
-}
-
-// hasFields reports whether a marker has what --where names, or was named without wildcards, so that it must.
-func (s *Selection) hasFields(m *tracer.Marker) bool {
-	return len(missingFields(m, s.Where)) == 0 || s.names(m)
 }
 
 // missingFields returns the names in a condition that a marker has no field for.

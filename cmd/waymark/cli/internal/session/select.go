@@ -201,6 +201,17 @@ func (f *Engine) Set(text string) error {
 	return errors.New("there is kernel, agent and auto: the kernel where that is permitted, else the program's agent")
 }
 
+// of returns the engine as package tracer names it.
+func (f Engine) of() tracer.Engine {
+	switch f {
+	case EngineKernel:
+		return tracer.EngineKernel
+	case EngineAgent:
+		return tracer.EngineAgent
+	}
+	return tracer.EngineAuto
+}
+
 var errNoMarkers = errors.New("no markers")
 
 // SelectMarkers returns the markers that the patterns select.

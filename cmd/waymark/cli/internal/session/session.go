@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
@@ -30,6 +31,7 @@ type Session struct {
 	Later   *tracer.Later   // for markers that appear later, nil if none can
 	Command *tracer.Command // nil without one
 
+	late   lateFaults
 	named  string
 	exited chan struct{} // closed when the command ended
 	result error         // of its Wait, to be read after that
@@ -47,17 +49,17 @@ type Session struct {
 	ended   <-chan struct{} // when all processes that are followed have ended
 	over    chan struct{}
 	begun   time.Time
+	took    atomic.Int64 // from then to the end of counting, 0 before
 }
 
 // open finds what the selection names. A command is started, and waits for resume.
 func open(ctx context.Context, e *term.Env, sel *Selection) (*Session, error) {
 	s := &Session{Env: e, named: sel.Named(), Subject: sel.Subject, over: make(chan struct{})}
-	err := s.chooseEngines(sel)
-	if argv := sel.Subject.Command; err == nil && len(argv) > 0 {
-		err = s.startCommand(ctx, argv)
-	}
-	if err != nil {
-		return nil, err
+	s.late.lacking = map[string]bool{}
+	if argv := sel.Subject.Command; len(argv) > 0 {
+		if err := s.startCommand(ctx, argv, sel.Engine.of()); err != nil {
+			return nil, err
+		}
 	}
 	s.Subject.Follow = sel.Subject.Follow
 	s.process = openProcesses(sel.Subject.PIDs)
@@ -72,18 +74,17 @@ func open(ctx context.Context, e *term.Env, sel *Selection) (*Session, error) {
 	return s, nil
 }
 
-func (s *Session) startCommand(ctx context.Context, argv []string) error {
-	e := s.Env
+func (s *Session) startCommand(ctx context.Context, argv []string, engine tracer.Engine) error {
+	e, std := s.Env, s.Env.Lend()
 	// Not with ctx: the end of a session is not the death of its command.
 	c, err := tracer.Start(context.WithoutCancel(ctx), argv, &tracer.StartOptions{
-		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Engine: s.Subject.Engine,
+		Stdin: std.Stdin, Stdout: std.Stdout, Stderr: std.Stderr, Engine: engine,
 	})
 	if err != nil {
 		return explain.Command(argv[0], err)
 	}
 	s.Command, s.exited = c, make(chan struct{})
-	engine, _ := c.Target().Engine() // Start has chosen it
-	s.Subject = Subject{PID: c.PID(), Engine: engine}
+	s.Subject = Subject{PID: c.PID(), Engine: c.Target().Engine()}
 	e.OnSecondInterrupt(func() { c.Signal(os.Kill) })
 	go func() {
 		s.result = c.Wait()
@@ -177,6 +178,7 @@ type Attached interface {
 	io.Closer
 	Ended() <-chan struct{}
 	Skipped() []*tracer.SiteError
+	Missing() error
 }
 
 // Run runs a session from the first look at the target to the exit status.
@@ -215,7 +217,7 @@ func Run(ctx context.Context, e *term.Env, sel *Selection, v Verb) (err error) {
 	}
 	why, failure := v.Show(s, out, ends)
 	attached.Close() // before the command, which may still run, sees that it is over
-	status := s.finish(ctx, why)
+	status := s.lateStatus(sel, attached, s.finish(ctx, why))
 	if v.Summary != nil {
 		if err := v.Summary(out); failure == nil {
 			failure = err

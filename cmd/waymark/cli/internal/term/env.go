@@ -1,18 +1,22 @@
 // Package term is waymark's side of the terminal: streams, messages and hints, signals, buffered output, colour, columns, and
 // lines that are redrawn in place.
 //
+// Nothing else in waymark has the standard streams, so that all text goes through a [Writer] on its way out.
+//
 // Results go to standard output, or to standard error while a command runs that has standard output
 // for itself. Everything else goes to standard error, in lines that begin with "waymark: ": lower
-// case, without a full stop. Text from a program or a file passes [Printable] or [Label] before it
-// reaches a terminal.
+// case, without a full stop. Text from a program or a file passes [Linef], [Printable] or [Label], so that it cannot
+// begin a line of its own.
 package term
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,20 +27,41 @@ import (
 // Env is what a command has of the outside. Its methods may be called concurrently.
 type Env struct {
 	Stdin          io.Reader
-	Stdout, Stderr io.Writer
+	Stdout, Stderr *Writer
 
 	mu        sync.Mutex             // keeps messages whole
-	shown     bool                   // status has a line on the terminal
+	shown     bool                   // a line of Status or Progress is on the terminal
 	interrupt atomic.Pointer[func()] // what a second signal does before waymark ends
 }
 
-// Message prints a line for people on standard error.
+// NewEnv returns the environment of a command with these streams.
+func NewEnv(s Streams) *Env {
+	return &Env{Stdin: s.Stdin, Stdout: newWriter(s.Stdout), Stderr: newWriter(s.Stderr)}
+}
+
+// Lend returns the streams as they are, for a command that waymark runs: its output is not waymark's, and a file is
+// passed on as a descriptor.
+func (e *Env) Lend() Streams { return Streams{e.Stdin, e.Stdout.to, e.Stderr.to} }
+
+// Message prints one line for people on standard error. Errors among the arguments that join others are put on that line too.
 func (e *Env) Message(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for line := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
-		fmt.Fprintf(e.Stderr, "waymark: %s\n", Printable(line))
+	e.clear()
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = ErrorText(err)
+		}
 	}
+	_ = Linef(e.Stderr, "waymark: "+format, args...)
+}
+
+// Ask prints a question on standard error and returns the line that answers it, "" for none.
+func (e *Env) Ask(format string, args ...any) string {
+	fmt.Fprintf(e.Stderr, "waymark: %s ", Printable(fmt.Sprintf(format, args...)))
+	answer, _ := bufio.NewReader(e.Stdin).ReadString('\n')
+	return strings.TrimSpace(answer)
 }
 
 // Hint prints a line that says what helps.
@@ -52,43 +77,31 @@ func (e *Env) Warning(format string, args ...any) {
 // Status shows a line on the terminal in place of its last one; "" removes that. It does nothing
 // unless standard error is a terminal.
 func (e *Env) Status(format string, args ...any) {
-	if !isScreen(e.Stderr) {
+	if !isScreen(e.Stderr.to) {
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	line := Printable(fmt.Sprintf(format, args...))
-	if line != "" || e.shown {
-		fmt.Fprint(e.Stderr, "\r\x1b[K"+line)
-	}
-	e.shown = line != ""
+	e.show(Printable(fmt.Sprintf(format, args...)))
 }
 
-// Patience is how long something may take before it says what it is doing.
-const Patience = time.Second
-
-// Progress says what is being done when that takes longer than a second. It says so to a
-// terminal only, and the function it returns takes it back.
-func (e *Env) Progress(format string, args ...any) (done func()) {
-	if !isScreen(e.Stderr) {
-		return func() {}
+// show replaces the line that is shown, which clear removes. The caller holds mu.
+func (e *Env) show(line string) {
+	if line == "" {
+		e.clear()
+		return
 	}
-	shown, ended := false, false
-	timer := time.AfterFunc(Patience, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if shown = !ended; shown {
-			fmt.Fprintf(e.Stderr, "waymark: %s…", Printable(fmt.Sprintf(format, args...)))
-		}
-	})
-	return func() {
-		timer.Stop()
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if ended = true; shown {
-			shown = false
-			fmt.Fprint(e.Stderr, "\r\x1b[K")
-		}
+	if width, _, ok := screenSize(e.Stderr.to); ok {
+		line = Clip(line, width-1) // one that wraps would not be removed as a whole
+	}
+	fmt.Fprint(e.Stderr.to, "\r\x1b[K"+line)
+	e.shown = true
+}
+
+func (e *Env) clear() {
+	if e.shown {
+		fmt.Fprint(e.Stderr.to, "\r\x1b[K")
+		e.shown = false
 	}
 }
 

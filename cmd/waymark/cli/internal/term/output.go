@@ -22,6 +22,7 @@ type Output struct {
 
 	mu      sync.Mutex
 	buf     *bufio.Writer
+	text    Writer       // above buf
 	paced   *pacedWriter // below buf
 	to      io.Writer
 	file    *outputFile // what to close, nil when not ours
@@ -51,9 +52,9 @@ func (o *Output) Stuck(d time.Duration) bool {
 // OpenOutput opens where results go, which is emptied when they begin: the file of -o ("-" is standard output), else standard
 // output, or standard error when a command is run that has standard output for itself.
 func (e *Env) OpenOutput(path string, command bool) (*Output, error) {
-	o := &Output{Failed: make(chan struct{}), to: e.Stdout}
+	o := &Output{Failed: make(chan struct{}), to: e.Stdout.to}
 	if command && path == "" {
-		o.to = e.Stderr
+		o.to = e.Stderr.to
 	}
 	o.paced = &pacedWriter{Writer: o.to}
 	if path != "" && path != "-" {
@@ -65,6 +66,7 @@ func (e *Env) OpenOutput(path string, command bool) (*Output, error) {
 	}
 	o.Style = StyleFor(o.to)
 	o.buf = bufio.NewWriterSize(o.paced, 64<<10)
+	o.text = Writer{o.buf, o.Style.on}
 	return o, nil
 }
 
@@ -82,13 +84,21 @@ func (e *Env) WithOutput(path string, write func(*Output) error) error {
 }
 
 // Write buffers p, which is whole lines, and sees to it that it is soon written.
-func (o *Output) Write(p []byte) (int, error) {
+func (o *Output) Write(p []byte) (int, error) { return o.write(&o.text, p) }
+
+// control writes codes that move the cursor.
+func (o *Output) control(codes string) error {
+	_, err := o.write(o.buf, []byte(codes))
+	return err
+}
+
+func (o *Output) write(w io.Writer, p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil {
 		return 0, o.err
 	}
-	n, err := o.buf.Write(p)
+	n, err := w.Write(p)
 	o.fail(err)
 	if err == nil && !o.pending {
 		o.pending = true
@@ -140,6 +150,9 @@ func (o *Output) Close() error {
 
 // IsScreen reports whether results go to a terminal that can move its cursor.
 func (o *Output) IsScreen() bool { return isScreen(o.to) }
+
+// Beside reports whether results go elsewhere than to the terminal of e's messages.
+func (o *Output) Beside(e *Env) bool { return !isScreen(e.Stderr.to) || !isScreen(o.to) }
 
 // Width returns the width of the terminal in characters, 0 for other outputs.
 func (o *Output) Width() int {

@@ -21,7 +21,7 @@ func (p *brokenPipe) Write(b []byte) (int, error) {
 }
 
 func TestOutputFails(t *testing.T) {
-	out, err := (&Env{Stdout: &brokenPipe{room: 5}}).OpenOutput("", false)
+	out, err := NewEnv(Streams{Stdout: &brokenPipe{room: 5}}).OpenOutput("", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestOutputGoesTo(t *testing.T) {
 		{"", false, "stdout"}, {"", true, "stderr"}, {"-", true, "stdout"}, {"-", false, "stdout"},
 	} {
 		var stdout, stderr bytes.Buffer
-		out, err := (&Env{Stdout: &stdout, Stderr: &stderr}).OpenOutput(tt.path, tt.command)
+		out, err := NewEnv(Streams{Stdout: &stdout, Stderr: &stderr}).OpenOutput(tt.path, tt.command)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"golang.org/x/term"
 )
 
 func isTerminal(w io.Writer) bool {
+	if over, ok := w.(*Writer); ok {
+		w = over.to
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -88,18 +90,32 @@ func NewScreen(out *Output) *Screen {
 	}}
 }
 
-// Draw replaces what is there by lines, the first of which is a heading. They must fit.
+// Autowrap of lines, DECAWM. Terminals disagree about the width of some characters, emoji among them: a line that one
+// takes for longer than it is must not become two, which would not all be erased.
+const (
+	wrapOff = "\x1b[?7l"
+	wrapOn  = "\x1b[?7h"
+)
+
+// Draw replaces what is there by lines, the first of which is a heading. They must fit. Draw overwrites line by
+// line: an empty screen between two frames flickers, and tmux keeps what was on it in its history.
 func (s *Screen) Draw(lines []string) error {
-	var b strings.Builder
-	b.WriteString(s.erase())
+	if err := s.out.control(s.home() + wrapOff); err != nil {
+		return err
+	}
 	for i, line := range lines {
 		if i == 0 {
 			line = s.out.Style.Bold(line)
 		}
-		b.WriteString(line + "\n")
+		if err := s.out.control(eraseLine); err != nil { // first: after a full line the cursor is still on it
+			return err
+		}
+		if err := Linef(s.out, "%s", line); err != nil {
+			return err
+		}
 	}
 	s.drawn = len(lines)
-	if _, err := s.out.Write([]byte(b.String())); err != nil {
+	if err := s.out.control(eraseBelow + wrapOn); err != nil {
 		return err
 	}
 	return s.out.Flush()
@@ -107,15 +123,20 @@ func (s *Screen) Draw(lines []string) error {
 
 // Clear removes what is there.
 func (s *Screen) Clear() error {
-	_, err := s.out.Write([]byte(s.erase()))
+	err := s.out.control(s.home() + eraseBelow)
 	s.drawn = 0
 	return err
 }
 
-// erase moves to the first line drawn and clears from there. The terminal may have echoed ^C.
-func (s *Screen) erase() string {
+const (
+	eraseLine  = "\x1b[K" // from the cursor on
+	eraseBelow = "\x1b[J"
+)
+
+// home moves to the first line drawn. The terminal may have echoed ^C.
+func (s *Screen) home() string {
 	if s.drawn == 0 {
-		return "\r\x1b[J"
+		return "\r"
 	}
-	return fmt.Sprintf("\r\x1b[%dA\x1b[J", s.drawn)
+	return fmt.Sprintf("\r\x1b[%dA", s.drawn)
 }

@@ -20,24 +20,29 @@ func Printable(s string) string {
 }
 
 func escaped(s string) string {
-	var b strings.Builder
+	b := make([]byte, 0, len(s)+16)
 	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case strconv.IsPrint(r):
-			b.WriteString(s[:n])
-		default:
-			q := strconv.QuoteRune(r)
-			b.WriteString(q[1 : len(q)-1])
-		}
+		_, n := utf8.DecodeRuneInString(s)
+		b = appendPrintable(b, []byte(s[:n]))
 		s = s[n:]
 	}
-	return b.String()
+	return string(b)
 }
 
-// maxShown bounds a name in a table, in characters: a note may carry one of 64 KiB.
+// appendPrintable appends a character as [Printable] has it.
+func appendPrintable(b, char []byte) []byte {
+	switch r, n := utf8.DecodeRune(char); {
+	case r == utf8.RuneError && n == 1:
+		return fmt.Appendf(b, `\x%02x`, char[0])
+	case strconv.IsPrint(r):
+		return append(b, char...)
+	default:
+		q := strconv.AppendQuoteRune(nil, r)
+		return append(b, q[1:len(q)-1]...)
+	}
+}
+
+// maxShown bounds a name in a table, in cells: a note may carry one of 64 KiB.
 const maxShown = 120
 
 // Label returns a name from a file or a process as it can be printed.
@@ -57,42 +62,13 @@ func Labels(names []string) []string {
 	return labels
 }
 
-// Clip returns the first width characters of s, with an ellipsis for what is missing.
-func Clip(s string, width int) string {
-	if len(s) <= width || utf8.RuneCountInString(s) <= width {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n++; n == width {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
-// Pad returns s with blanks after it up to width characters.
-func Pad(s string, width int) string {
-	if n := width - utf8.RuneCountInString(s); n > 0 {
-		return s + strings.Repeat(" ", n)
-	}
-	return s
-}
-
-func padLeft(s string, width int) string {
-	if n := width - utf8.RuneCountInString(s); n > 0 {
-		return strings.Repeat(" ", n) + s
-	}
-	return s
-}
-
 // Wrap puts parts into lines, three blanks apart, which are no longer than width unless a part is;
 // 0 is any width.
 func Wrap(parts []string, width int) []string {
 	lines := []string{parts[0]}
 	for _, part := range parts[1:] {
 		line := &lines[len(lines)-1]
-		if longer := *line + "   " + part; width == 0 || utf8.RuneCountInString(longer) <= width {
+		if longer := *line + "   " + part; width == 0 || Width(longer) <= width {
 			*line = longer
 		} else {
 			lines = append(lines, part)
@@ -118,13 +94,13 @@ func (t *Table) Add(cells ...string) {
 	t.Rows = append(t.Rows, row)
 }
 
-// Widths returns the width of each column, in characters.
+// Widths returns the width of each column, in cells.
 func (t *Table) Widths() []int {
 	widths := make([]int, len(t.Right))
 	copy(widths, t.Least)
 	for _, row := range t.Rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], Width(cell))
 		}
 	}
 	return widths
@@ -158,8 +134,12 @@ func (t *Table) Print(w io.Writer, heading func(string) string) error {
 	if heading != nil {
 		lines[0] = heading(lines[0])
 	}
-	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
-	return err
+	for _, line := range lines {
+		if err := Linef(w, "%s", line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Plural returns "1 marker", "2 markers".

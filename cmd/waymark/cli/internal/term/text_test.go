@@ -34,8 +34,8 @@ func FuzzPrintable(f *testing.F) {
 				t.Errorf("%q becomes %q", s, got)
 			}
 		}
-		if n := utf8.RuneCountInString(Label(s)); n > maxShown {
-			t.Errorf("a label of %d characters", n)
+		if n := Width(Label(s)); n > maxShown {
+			t.Errorf("a label of %d cells", n)
 		}
 	})
 }
@@ -48,6 +48,45 @@ func TestLabelOfLongName(t *testing.T) {
 	if !strings.HasSuffix(got, "…") {
 		t.Errorf("%q does not say that it is cut", got)
 	}
+}
+
+func TestClip(t *testing.T) {
+	for _, tt := range []struct {
+		in    string
+		width int
+		want  string
+		cells int
+	}{
+		{"plain", 5, "plain", 5},
+		{"plain", 4, "pla…", 4},
+		{"plain", 0, "", 0},
+		{"漢字", 4, "漢字", 4},
+		{"漢字", 3, "漢…", 3},
+		{"漢字", 2, "…", 1},
+		{"e\u0301e\u0301e\u0301", 2, "e\u0301…", 2},
+		{"👍🏽👍🏽", 3, "👍🏽…", 3},
+		{"🇨🇭🇦🇹", 3, "🇨🇭…", 3},
+	} {
+		got := Clip(tt.in, tt.width)
+		if n := Width(got); got != tt.want || n != tt.cells {
+			t.Errorf("Clip(%q, %d) = %q of %d cells, want %q of %d", tt.in, tt.width, got, n, tt.want, tt.cells)
+		}
+	}
+}
+
+func FuzzClip(f *testing.F) {
+	f.Add("plain", 3)
+	f.Add("漢字👍🏽e\u0301", 5)
+	f.Fuzz(func(t *testing.T, s string, width int) {
+		s, width = Printable(s), width%100
+		got := Clip(s, width)
+		if n := Width(got); n > max(width, 0) || Width(s) <= width && got != s || n < width-2 && got != s {
+			t.Errorf("Clip(%q, %d) = %q of %d cells", s, width, got, n)
+		}
+		if n := Width(Pad(got, width)); width > 0 && n != width {
+			t.Errorf("Pad(%q, %d) has %d cells", got, width, n)
+		}
+	})
 }
 
 func TestList(t *testing.T) {

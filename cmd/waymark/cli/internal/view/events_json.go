@@ -34,6 +34,7 @@ type jsonSummary struct {
 		Events  uint64  `json:"events"`
 		Lost    uint64  `json:"lost"`
 		Packets uint64  `json:"lost_packets,omitempty"`
+		Late    uint64  `json:"late,omitempty"`
 		Others  *uint64 `json:"filtered,omitempty"`
 		Elapsed float64 `json:"elapsed_s"`
 		End     End     `json:"end"`
@@ -132,6 +133,7 @@ func appendNumberKey(b []byte, key string, n int64) []byte {
 func (v *TraceJSON) Summary(sum *TraceSummary) error {
 	var j jsonSummary
 	j.Summary.Events, j.Summary.Lost, j.Summary.Others = sum.Events, sum.Lost, sum.Filtered
+	j.Summary.Late = sum.Late
 	j.Summary.Packets, j.Summary.Elapsed, j.Summary.End = sum.LostPackets, sum.Elapsed.Seconds(), sum.End
 	return WriteJSON(v.out, &j)
 }

@@ -124,7 +124,7 @@ func FuzzTraceJSON(f *testing.F) {
 }
 
 func discardOutput(t testing.TB) *term.Output {
-	out, err := (&term.Env{Stdout: io.Discard}).OpenOutput("", false)
+	out, err := term.NewEnv(term.Streams{Stdout: io.Discard}).OpenOutput("", false)
 	if err != nil {
 		t.Fatal(err)
 	}

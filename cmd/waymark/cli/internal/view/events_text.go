@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
@@ -36,7 +35,7 @@ func NewTraceText(out *term.Output, wall source.Clock, points []*event.Point) *T
 		wall: wall, clock: clockText{layout: "15:04:05.", digits: 6}, markers: map[*event.Point]*markerText{},
 	}
 	for _, p := range points {
-		v.names = max(v.names, min(utf8.RuneCountInString(term.Label(p.FullName())), maxNameColumn))
+		v.names = max(v.names, min(term.Width(term.Label(p.FullName())), maxNameColumn))
 	}
 	return v
 }
@@ -105,7 +104,7 @@ func (p *processText) set(e *event.Event) {
 		b = strconv.AppendInt(append(b, '/'), int64(e.NSPID), 10)
 	}
 	p.text = append(b, ']')
-	p.width = utf8.RuneCount(p.text)
+	p.width = term.Width(string(p.text))
 }
 
 // markerText is what all lines of a marker have in common.
@@ -120,7 +119,7 @@ func (v *TraceText) marker(p *event.Point) *markerText {
 		return t
 	}
 	name := term.Label(p.FullName())
-	t := &markerText{name: v.out.Style.Bold(name), width: utf8.RuneCountInString(name)}
+	t := &markerText{name: v.out.Style.Bold(name), width: term.Width(name)}
 	for i := range p.Fields {
 		t.fields = append(t.fields, "  "[min(i, 1):]+term.Label(p.Fields[i].Name)+"=")
 	}
@@ -177,6 +176,7 @@ type TraceSummary struct {
 	LostPackets  uint64  // of a trace on disk; Lost does not count their events
 	Unread       bool    // how many were lost is not known
 	Filtered     *uint64 // nil without a condition
+	Late         uint64  // events printed after later ones
 	Problems     []error // why all events of a marker were lost
 	Elapsed      time.Duration
 	End          End
@@ -196,5 +196,9 @@ func (s *TraceSummary) Print(e *term.Env) {
 	if s.LostPackets > 0 {
 		lost = term.Plural(s.Lost, "event") + " and " + term.Plural(s.LostPackets, "packet")
 	}
-	e.Message("%s%s, %s lost, in %s", term.Plural(s.Events, "event"), filtered, lost, Seconds(s.Elapsed))
+	late := ""
+	if s.Late > 0 {
+		late = ", " + strconv.FormatUint(s.Late, 10) + " out of order"
+	}
+	e.Message("%s%s, %s lost%s, in %s", term.Plural(s.Events, "event"), filtered, lost, late, Seconds(s.Elapsed))
 }

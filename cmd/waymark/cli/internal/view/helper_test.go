@@ -36,7 +36,7 @@ func golden(t *testing.T, name string, got []byte) {
 func bufferOutput(t *testing.T) (*term.Output, func() []byte) {
 	t.Helper()
 	var b bytes.Buffer
-	out, err := (&term.Env{Stdout: &b}).OpenOutput("", false)
+	out, err := term.NewEnv(term.Streams{Stdout: &b}).OpenOutput("", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,20 +90,20 @@ func PrintDefined(out *term.Output, events []kernelevent.Event) error {
 	var b strings.Builder
 	for i := range events {
 		e := &events[i]
-		b.WriteString(EventText(e.FullName(), len(e.Places)))
+		line := EventText(e.FullName(), len(e.Places))
 		if args := argNames(e); args != "" {
-			b.WriteString("  " + args)
+			line += "  " + args
 		}
 		if e.Existed {
-			b.WriteString("  (there already)")
+			line += "  (there already)"
 		}
-		b.WriteByte('\n')
+		term.Linef(&b, "%s", line)
 		for _, r := range e.Remarks {
 			what := ""
 			if r.Left {
 				what = " is left out"
 			}
-			fmt.Fprintf(&b, "  %s%s: %s\n", term.Label(r.Arg), what, term.Printable(r.Because.Error()))
+			term.Linef(&b, "  %s%s: %v", term.Label(r.Arg), what, r.Because)
 		}
 	}
 	_, err := out.Write([]byte(b.String()))
@@ -126,14 +126,14 @@ func PrintDefinitions(out *term.Output, events []kernelevent.Event) error {
 	for i := range events {
 		e := &events[i]
 		for _, p := range e.Places {
-			fmt.Fprintf(&b, "p:%s/%s %s:%#x", e.Group, e.Name, term.Printable(p.Path), p.Offset)
+			line := fmt.Sprintf("p:%s/%s %s:%#x", e.Group, e.Name, p.Path, p.Offset)
 			if p.Counter != 0 {
-				fmt.Fprintf(&b, "(%#x)", p.Counter)
+				line += fmt.Sprintf("(%#x)", p.Counter)
 			}
 			for _, arg := range p.Args {
-				b.WriteString(" " + arg)
+				line += " " + arg
 			}
-			b.WriteByte('\n')
+			term.Linef(&b, "%s", line)
 		}
 	}
 	_, err := out.Write([]byte(b.String()))

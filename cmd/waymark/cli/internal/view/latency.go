@@ -19,6 +19,37 @@ type LatencySample struct {
 	Interval time.Duration // since the last sample
 	All      *tracer.Latencies
 	Recent   *histogram.Histogram // what there is since the last sample
+	Rows     []LatencyRow         // with --by, the groups
+}
+
+// LatencySampler makes samples. The zero LatencySampler is ready.
+type LatencySampler struct {
+	elapsed time.Duration // at the last sample
+	all     histogram.Histogram
+	groups  map[*tracer.Key]*histogram.Histogram // of the last sample; nil is that of the others
+}
+
+// Sample returns the sample of what was measured so far.
+func (s *LatencySampler) Sample(at time.Time, elapsed time.Duration, all *tracer.Latencies) *LatencySample {
+	now := &LatencySample{At: at, Elapsed: elapsed, Interval: elapsed - s.elapsed, All: all, Recent: all.Since(&s.all)}
+	before := s.groups
+	s.elapsed, s.all, s.groups = elapsed, all.Histogram, map[*tracer.Key]*histogram.Histogram{}
+	add := func(r LatencyRow) {
+		r.Recent = r.All
+		if last := before[r.Key]; last != nil {
+			r.Recent = r.All.Since(last)
+		}
+		s.groups[r.Key] = r.All
+		now.Rows = append(now.Rows, r)
+	}
+	for i := range all.Keys {
+		k := &all.Keys[i]
+		add(LatencyRow{Key: k.Key, Fields: k.Fields, All: &k.Histogram})
+	}
+	if all.Others.Count() > 0 {
+		add(LatencyRow{Other: true, All: &all.Others})
+	}
+	return now
 }
 
 // MarkerNames returns the names of markers, the first few of them, or the pattern that none has matched.
@@ -37,10 +68,11 @@ func MarkerNames(points []*event.Point, pattern string) string {
 	return term.List(names)
 }
 
-// LatencyPlain prints the histogram at the end.
+// LatencyPlain prints the histogram at the end, or the table of groups.
 type LatencyPlain struct {
 	Out   *term.Output
 	Title func() string
+	Table LatencyTable
 }
 
 func (*LatencyPlain) Interval(*LatencySample) error { return nil }
@@ -49,8 +81,12 @@ func (*LatencyPlain) Interval(*LatencySample) error { return nil }
 func (v *LatencyPlain) Final(s *LatencySample, _ End) error {
 	lines := v.lines(s, 0, 0)
 	lines[0] = v.Out.Style.Bold(lines[0])
-	_, err := fmt.Fprintln(v.Out, strings.Join(lines, "\n"))
-	return err
+	for _, line := range lines {
+		if err := term.Linef(v.Out, "%s", line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lines lays out everything there is to say, so that it leaves a line of a screen of that size
@@ -70,10 +106,18 @@ func (v *LatencyPlain) lines(s *LatencySample, width, height int) []string {
 		below = append(below, rest)
 	}
 	room := maxHistogram
-	if height > 0 {
-		room = height - len(below) - 3
+	if len(v.Table.By) > 0 {
+		room = 0
 	}
-	lines := append([]string{v.Title()}, histogramLines(h, room, width)...)
+	if height > 0 {
+		room = max(height-len(below)-3, 1)
+	}
+	lines := []string{v.Title()}
+	if len(v.Table.By) > 0 {
+		lines = append(lines, v.Table.lines(s.Rows, room)...)
+	} else {
+		lines = append(lines, histogramLines(h, room, width)...)
+	}
 	return append(lines, below...)
 }
 
@@ -109,80 +153,48 @@ func NewLatencyLive(out *term.Output, last LatencyPlain) *Live[*LatencySample] {
 	}}
 }
 
-// LatencyIntervals prints a line for every interval, and everything at the end.
-type LatencyIntervals struct {
-	Plain LatencyPlain
-	begun bool
-}
-
-// Interval implements [View].
-func (v *LatencyIntervals) Interval(s *LatencySample) error {
-	t := term.Table{Right: make([]bool, 9), Least: []int{9, 7, 9, 7, 7, 7, 7, 7, 7}}
-	for i := range t.Right {
-		t.Right[i] = true
-	}
-	if !v.begun {
-		t.Add("TIME", "PAIRS", "RATE", "P50", "P90", "P99", "P99.9", "MAX", "MEAN")
-	}
-	h := s.Recent
-	cells := []string{fmt.Sprintf("%.3f s", s.Elapsed.Seconds()), fmt.Sprint(h.Count()), rateText(perSecond(h.Count(), s.Interval))}
-	if h.Count() > 0 {
-		for _, p := range percentiles {
-			cells = append(cells, short(h.Percentile(p)).String())
-		}
-		cells = append(cells, short(h.Max()).String(), short(h.Mean()).String())
-	}
-	t.Add(cells...)
-	var heading func(string) string
-	if !v.begun {
-		v.begun, heading = true, v.Plain.Out.Style.Bold
-	}
-	return t.Print(v.Plain.Out, heading)
-}
-
-// Final prints the last interval, unless the session ended with one, and all of it.
-func (v *LatencyIntervals) Final(s *LatencySample, why End) error {
-	if s.Interval >= time.Millisecond || s.Recent.Count() > 0 {
-		if err := v.Interval(s); err != nil {
-			return err
-		}
-	}
-	return v.Plain.Final(s, why)
-}
-
-// LatencyJSON prints an object for each interval, and one for all at the end.
+// LatencyJSON prints an object for each interval, and one for all at the end. With groups one for each of them comes
+// before it.
 type LatencyJSON struct {
 	Out    *term.Output
 	Object func() LatencyObject // what is measured
+	Table  LatencyTable
 }
 
 // LatencyObject is an object of latency --json.
 type LatencyObject struct {
-	Time     string      `json:"time"`
-	Elapsed  float64     `json:"elapsed_s"`
-	From     []string    `json:"from"`
-	To       []string    `json:"to"`
-	By       string      `json:"by"`
-	ToBy     string      `json:"to_by"`
-	Pairs    uint64      `json:"pairs"`
-	Rate     float64     `json:"rate"`
-	P50      int64       `json:"p50_ns"`
-	P90      int64       `json:"p90_ns"`
-	P99      int64       `json:"p99_ns"`
-	P999     int64       `json:"p99_9_ns"`
-	Max      int64       `json:"max_ns"`
-	Mean     int64       `json:"mean_ns"`
-	Buckets  [][3]uint64 `json:"buckets"`
-	Unpaired struct {
-		From   uint64 `json:"from"`
-		To     uint64 `json:"to"`
-		Nested uint64 `json:"nested"`
-		Full   uint64 `json:"full"`
-		Unread uint64 `json:"unread"`
-		Lost   uint64 `json:"lost,omitempty"`
-	} `json:"unpaired"`
-	Final bool `json:"final,omitempty"`
-	End   End  `json:"end,omitempty"`
+	Time    string     `json:"time"`
+	Elapsed float64    `json:"elapsed_s"`
+	From    []string   `json:"from"`
+	To      []string   `json:"to"`
+	Key     string     `json:"key"`
+	ToKey   string     `json:"to_key"`
+	By      jsonFields `json:"by,omitempty"`
+	jsonNotes
+	Other    bool          `json:"other,omitempty"`
+	Rest     int           `json:"rest,omitempty"`
+	Pairs    uint64        `json:"pairs"`
+	Rate     float64       `json:"rate"`
+	P50      int64         `json:"p50_ns"`
+	P90      int64         `json:"p90_ns"`
+	P99      int64         `json:"p99_ns"`
+	P999     int64         `json:"p99_9_ns"`
+	Max      int64         `json:"max_ns"`
+	Mean     int64         `json:"mean_ns"`
+	Buckets  [][3]uint64   `json:"buckets"`
+	Unpaired *jsonUnpaired `json:"unpaired,omitempty"`
+	Final    bool          `json:"final,omitempty"`
+	End      End           `json:"end,omitempty"`
+}
+
+// jsonUnpaired are the hits that are in no pair.
+type jsonUnpaired struct {
+	From   uint64 `json:"from"`
+	To     uint64 `json:"to"`
+	Nested uint64 `json:"nested"`
+	Full   uint64 `json:"full"`
+	Unread uint64 `json:"unread"`
+	Lost   uint64 `json:"lost,omitempty"`
 }
 
 // Names returns the full names of points.
@@ -195,15 +207,40 @@ func Names(points []*event.Point) []string {
 }
 
 // Interval implements [View].
-func (v *LatencyJSON) Interval(s *LatencySample) error { return v.print(s, s.Recent, s.Interval, "") }
+func (v *LatencyJSON) Interval(s *LatencySample) error {
+	return v.print(s, recent, s.Recent, s.Interval, "")
+}
 
 // Final implements [View].
 func (v *LatencyJSON) Final(s *LatencySample, why End) error {
-	return v.print(s, &s.All.Histogram, s.Elapsed, why)
+	return v.print(s, inAll, &s.All.Histogram, s.Elapsed, why)
 }
 
-func (v *LatencyJSON) print(s *LatencySample, h *histogram.Histogram, during time.Duration, why End) error {
-	o := v.Object()
+func (v *LatencyJSON) print(s *LatencySample, of func(*LatencyRow) *histogram.Histogram, all *histogram.Histogram, during time.Duration, why End) error {
+	for _, r := range v.Table.choose(s.Rows, of) {
+		o := v.Object()
+		if r.Key != nil {
+			for i, name := range v.Table.By {
+				f, value := &r.Fields[i], &r.Key.Values[i]
+				o.By = append(o.By, jsonField{name, jsonValue(f, value)})
+				o.note(name, f, value)
+			}
+		}
+		o.Other, o.Rest = r.Other, r.folded
+		if err := v.write(&o, s, of(&r), during, why); err != nil {
+			return err
+		}
+	}
+	o, a := v.Object(), s.All
+	o.Unpaired = &jsonUnpaired{
+		From: a.Begins - min(a.Count(), a.Begins), To: a.Ends - min(a.Count(), a.Ends),
+		Nested: a.Nested, Full: a.Full, Unread: a.Unread, Lost: a.Lost,
+	}
+	return v.write(&o, s, all, during, why)
+}
+
+// write prints an object with what was measured.
+func (v *LatencyJSON) write(o *LatencyObject, s *LatencySample, h *histogram.Histogram, during time.Duration, why End) error {
 	o.Time, o.Elapsed = s.At.UTC().Format(timeFormat), s.Elapsed.Seconds()
 	o.Pairs, o.Rate = h.Count(), perSecond(h.Count(), during)
 	for i, p := range []*int64{&o.P50, &o.P90, &o.P99, &o.P999} {
@@ -214,13 +251,8 @@ func (v *LatencyJSON) print(s *LatencySample, h *histogram.Histogram, during tim
 	for _, b := range h.Buckets() {
 		o.Buckets = append(o.Buckets, [3]uint64{uint64(b.Low), uint64(b.High), b.Count})
 	}
-	all := s.All
-	o.Unpaired.From = all.Begins - min(all.Count(), all.Begins)
-	o.Unpaired.To = all.Ends - min(all.Count(), all.Ends)
-	o.Unpaired.Nested, o.Unpaired.Full, o.Unpaired.Unread = all.Nested, all.Full, all.Unread
-	o.Unpaired.Lost = all.Lost
 	o.Final, o.End = why != "", why
-	return WriteJSON(v.Out, &o)
+	return WriteJSON(v.Out, o)
 }
 
 // MarkerPoints returns the points of markers.

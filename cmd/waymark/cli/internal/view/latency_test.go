@@ -4,10 +4,11 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
+	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/event/histogram"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -25,7 +26,7 @@ func latencySampleOf(all ...time.Duration) *LatencySample {
 
 func TestLatencyPlain(t *testing.T) {
 	out, written := bufferOutput(t)
-	v := &LatencyPlain{Out: out, Title: func() string { return "a:b → a:c, by thread" }}
+	v := &LatencyPlain{Out: out, Title: func() string { return "a:b → a:c, joined by thread" }}
 	for _, s := range []*LatencySample{latencySampleOf(20, 1000, 1100, time.Millisecond), latencySampleOf()} {
 		s.All.Nested, s.All.Unread = 1, 2
 		if err := v.Final(s, ByCommand); err != nil {
@@ -33,7 +34,7 @@ func TestLatencyPlain(t *testing.T) {
 		}
 	}
 	bar := strings.Repeat("█", histogramWidth)
-	want := "a:b → a:c, by thread\n" +
+	want := "a:b → a:c, joined by thread\n" +
 		"    16ns – 32ns  1  " + bar + "\n" +
 		"    32ns – 64ns  0\n" +
 		"   64ns – 128ns  0\n" +
@@ -52,7 +53,7 @@ func TestLatencyPlain(t *testing.T) {
 		" 524µs – 1.05ms  1  " + bar + "\n" +
 		"4 pairs   p50 999ns   p90 1ms   p99 1ms   p99.9 1ms   max 1ms   mean 251µs   in 2.00 s, 2.00/s\n" +
 		"1 begin without an end, 1 of them because another came before it; 2 hits whose key could not be read\n" +
-		"a:b → a:c, by thread\nno pairs   in 2.00 s, 0/s\n" +
+		"a:b → a:c, joined by thread\nno pairs   in 2.00 s, 0/s\n" +
 		"1 begin without an end, 1 of them because another came before it; 2 hits whose key could not be read\n"
 	if d := cmp.Diff(want, string(written())); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -65,7 +66,7 @@ func TestLatencyLive(t *testing.T) {
 	for d := time.Duration(1); d > 0; d *= 2 {
 		all = append(all, d)
 		out, written := bufferOutput(t)
-		v := NewLatencyLive(out, LatencyPlain{Out: out, Title: func() string { return "a:b → a:c, by thread" }})
+		v := NewLatencyLive(out, LatencyPlain{Out: out, Title: func() string { return "a:b → a:c, joined by thread" }})
 		width, height := 20+len(all), 7+len(all)/3
 		v.Screen.Size = func() (int, int) { return width, height }
 		for range 2 {
@@ -73,14 +74,15 @@ func TestLatencyLive(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		first, _, _ := strings.Cut(strings.TrimPrefix(string(written()), "\r\x1b[J"), "\r")
+		frames := framesOf(written())
+		first := frames[0]
 		lines := strings.Split(strings.TrimSuffix(first, "\n"), "\n")
 		if len(lines) >= height {
 			t.Errorf("%d lines on a screen of %d:\n%s", len(lines), height, first)
 		}
 		for _, line := range lines {
-			if utf8.RuneCountInString(line) > width {
-				t.Errorf("more than %d characters: %s", width, line)
+			if term.Width(line) > width {
+				t.Errorf("more than %d cells: %s", width, line)
 			}
 		}
 	}
@@ -95,7 +97,7 @@ func TestLatencyNarrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	bar := strings.Repeat("█", 40-15-1-4)
-	want := "\r\x1b[Ja:b → a:c\n" +
+	want := "a:b → a:c\n" +
 		"512ns – 1.02µs  1  " + bar[:len(bar)/2] + "\n" +
 		"1.02µs – 2.05µs  1  " + bar[:len(bar)/2] + "\n" +
 		" 2.05µs – 4.1µs  2  " + bar + "\n" +
@@ -105,15 +107,24 @@ func TestLatencyNarrow(t *testing.T) {
 		"1 begin without an end\n" +
 		"Ctrl-C ends it\n"
 	want = strings.Replace(want, "512ns", " 512ns", 1)
-	if d := cmp.Diff(want, string(written())); d != "" {
+	if d := cmp.Diff([]string{want}, framesOf(written())); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
+}
+
+// framesOf returns the lines of each frame that a live view has drawn.
+func framesOf(written []byte) (all []string) {
+	for _, frame := range strings.Split(string(written), "\r")[1:] {
+		_, frame, _ = strings.Cut(frame, "\x1b[?7l")
+		all = append(all, strings.ReplaceAll(strings.TrimSuffix(frame, "\x1b[J\x1b[?7h"), "\x1b[K", ""))
+	}
+	return all
 }
 
 func TestLatencyJSON(t *testing.T) {
 	out, written := bufferOutput(t)
 	v := &LatencyJSON{Out: out, Object: func() LatencyObject {
-		return LatencyObject{From: []string{"http:request_start"}, To: []string{"http:request_end"}, By: "id", ToBy: "request"}
+		return LatencyObject{From: []string{"http:request_start"}, To: []string{"http:request_end"}, Key: "id", ToKey: "request"}
 	}}
 	s := latencySampleOf(20, 1000, time.Millisecond)
 	if err := v.Interval(s); err != nil {
@@ -128,4 +139,87 @@ func TestLatencyJSON(t *testing.T) {
 	got := written()
 	checkHarmless(t, got)
 	golden(t, "latency.jsonl", got)
+}
+
+// groupedSample is the second of two samples with groups: the first had half of the pairs.
+func groupedSample() *LatencySample {
+	fields := []event.Field{{Name: "path", Kind: event.String}, {Name: "status", Kind: event.Int16}}
+	key := func(path string, status event.Value) *tracer.Key {
+		return &tracer.Key{Values: []event.Value{event.Text(event.String, []byte(path), len(path)), status}}
+	}
+	keys := []*tracer.Key{
+		key("/a\x1b[31m", event.Number(event.Int16, 200)), key("/b", event.Number(event.Int16, 0xffff)), key("/c", event.Missing(event.OptimizedOut)),
+	}
+	var sampler LatencySampler
+	all := &tracer.Latencies{Begins: 13, Ends: 12}
+	for _, k := range keys {
+		all.Keys = append(all.Keys, tracer.KeyLatency{Key: k, Fields: fields})
+	}
+	add := func(h *histogram.Histogram, d time.Duration) {
+		h.Add(d)
+		all.Add(d)
+	}
+	var s *LatencySample
+	for i := range 2 {
+		copied := *all
+		copied.Keys = nil
+		for j := range all.Keys {
+			for range j + i {
+				add(&all.Keys[j].Histogram, time.Duration(j+1)*time.Microsecond)
+			}
+			k := all.Keys[j]
+			k.Histogram = k.Clone()
+			copied.Keys = append(copied.Keys, k)
+		}
+		add(&all.Others, time.Second)
+		copied.Histogram, copied.Others = all.Histogram.Clone(), all.Others.Clone()
+		s = sampler.Sample(time.Date(2026, 11, 21, 7, 44, 50, 0, time.UTC), time.Duration(i+1)*time.Second, &copied)
+	}
+	return s
+}
+
+func TestLatencyGroups(t *testing.T) {
+	out, written := bufferOutput(t)
+	title := func() string { return "a:b → a:c, joined by thread" }
+	table := LatencyTable{By: []string{"path", "status"}}
+	s := groupedSample()
+	if err := (&LatencyPlain{Out: out, Title: title, Table: table}).Final(s, ByCommand); err != nil {
+		t.Fatal(err)
+	}
+	table.Top = 1
+	v := &LatencyIntervals{Plain: LatencyPlain{Out: out, Title: title, Table: table}}
+	for range 2 {
+		if err := v.Interval(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := v.Interval(&LatencySample{Elapsed: 3 * time.Second, All: s.All, Recent: &histogram.Histogram{}}); err != nil {
+		t.Fatal(err)
+	}
+	j := &LatencyJSON{Out: out, Table: table, Object: func() LatencyObject {
+		return LatencyObject{From: []string{"a:b"}, To: []string{"a:c"}, Key: "tid", ToKey: "tid"}
+	}}
+	if err := j.Interval(s); err != nil {
+		t.Fatal(err)
+	}
+	j.Table.Top = 0
+	if err := j.Final(s, ByDuration); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "latency_groups.txt", written())
+}
+
+// Groups fit every screen.
+func TestLatencyGroupsLive(t *testing.T) {
+	for height := 5; height < 12; height++ {
+		out, written := bufferOutput(t)
+		v := NewLatencyLive(out, LatencyPlain{Out: out, Title: func() string { return "a:b → a:c" }, Table: LatencyTable{By: []string{"path", "status"}}})
+		v.Screen.Size = func() (int, int) { return 200, height }
+		if err := v.Interval(groupedSample()); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(written()), "\n"); n >= height && height > 7 {
+			t.Errorf("%d lines on a screen of %d", n, height)
+		}
+	}
 }

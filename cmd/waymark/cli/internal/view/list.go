@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
-	"github.com/waymark-trace/waymark/internal/schema"
 	"github.com/waymark-trace/waymark/tracer"
 	"github.com/waymark-trace/waymark/tracer/client"
+	"github.com/waymark-trace/waymark/tracer/link"
 )
 
 // Group is one or several processes with the very same markers, or a file.
@@ -36,12 +36,12 @@ func (l *ListTable) Print(groups []Group) error {
 			b.WriteByte('\n')
 		}
 		if len(g.Processes) > 0 {
-			b.WriteString(l.Out.Style.Bold(l.processes(g.Processes)) + "\n")
+			term.Linef(&b, "%s", l.Out.Style.Bold(l.processes(g.Processes)))
 		}
 		all := Files(g.Markers)
 		for _, f := range all {
 			if len(g.Processes) > 0 || len(all) > 1 || l.Verbose {
-				b.WriteString(l.heading(f) + "\n")
+				term.Linef(&b, "%s", l.heading(f))
 			}
 			l.file(&b, f, g.Markers)
 		}
@@ -100,7 +100,7 @@ func (l *ListTable) file(b *strings.Builder, f *tracer.File, markers []*tracer.M
 		}
 	}
 	if l.shown[f] {
-		fmt.Fprintf(b, "  %s, as above\n", term.Plural(len(own), "marker"))
+		term.Linef(b, "  %s, as above", term.Plural(len(own), "marker"))
 		return
 	}
 	l.shown[f] = true
@@ -112,10 +112,10 @@ func (l *ListTable) file(b *strings.Builder, f *tracer.File, markers []*tracer.M
 	l.fit(&t)
 	for i, line := range t.Lines() {
 		if i == 0 {
-			fmt.Fprintln(b, l.Out.Style.Dim(line))
+			term.Linef(b, "%s", l.Out.Style.Dim(line))
 			continue
 		}
-		fmt.Fprintln(b, line)
+		term.Linef(b, "%s", line)
 		if l.Verbose {
 			l.details(b, own[i-1])
 		}
@@ -175,36 +175,36 @@ func (l *ListTable) fields(m *tracer.Marker) string {
 // details prints what -v adds for a marker.
 func (l *ListTable) details(b *strings.Builder, m *tracer.Marker) {
 	if m.Format != "" {
-		fmt.Fprintf(b, "    format %q\n", m.Format)
+		term.Linef(b, "    format %q", m.Format)
 	}
 	for _, f := range m.Fields {
 		if f.Unavailable != "" {
-			fmt.Fprintf(b, "    %s has no value: %s\n", term.Label(f.Name), term.Printable(string(f.Unavailable)))
+			term.Linef(b, "    %s has no value: %s", term.Label(f.Name), term.Printable(string(f.Unavailable)))
 		}
 	}
 	if m.Unnamed != nil {
-		fmt.Fprintf(b, "    fields have no names: %s\n", term.Printable(m.Unnamed.Error()))
+		term.Linef(b, "    fields have no names: %s", term.Printable(m.Unnamed.Error()))
 	}
 	for _, s := range m.Sites {
-		fmt.Fprintf(b, "    site %#x", uint64(s.Address))
+		site := fmt.Sprintf("    site %#x", uint64(s.Address))
 		if name := functionOf(m.File, uint64(s.Address)); name != "" {
-			fmt.Fprintf(b, " in %s", term.Label(name))
+			site += " in " + term.Label(name)
 		}
 		if s.Semaphore != 0 {
-			fmt.Fprintf(b, "  counter %#x", uint64(s.Semaphore))
+			site += fmt.Sprintf("  counter %#x", uint64(s.Semaphore))
 		}
 		if s.Args != "" {
-			fmt.Fprintf(b, "  operands %s", term.Label(s.Args))
+			site += "  operands " + term.Label(s.Args)
 		}
-		b.WriteByte('\n')
+		term.Linef(b, "%s", site)
 		for _, r := range siteReasons(m, &s) {
 			if string(r.field.Unavailable) != r.err.Error() {
-				fmt.Fprintf(b, "      %s has no value here: %s\n", term.Label(r.field.Name), term.Printable(r.err.Error()))
+				term.Linef(b, "      %s has no value here: %s", term.Label(r.field.Name), term.Printable(r.err.Error()))
 			}
 		}
 	}
 	for _, s := range m.Code() {
-		fmt.Fprintf(b, "    marked in %s\n", CodeText(s))
+		term.Linef(b, "    marked in %s", CodeText(s))
 	}
 }
 
@@ -234,7 +234,7 @@ func CodeText(c tracer.CodeSite) string {
 }
 
 // SchemaFields returns the fields of a marker as list shows them.
-func SchemaFields(m *schema.Marker) string {
+func SchemaFields(m *link.Marker) string {
 	if !m.Typed {
 		return "of unknown types"
 	}
@@ -289,11 +289,11 @@ func PrintPoints(out *term.Output, points []client.Point) error {
 	}
 	for _, p := range points {
 		if p.Problem != "" {
-			fmt.Fprintf(out, "%s: %s\n", term.Label(p.Name), term.Printable(p.Problem))
+			term.Linef(out, "%s: %s", term.Label(p.Name), term.Printable(p.Problem))
 		}
 		for _, f := range p.Fields {
 			if f.Unavailable != "" {
-				fmt.Fprintf(out, "%s: %s has no value: %s\n", term.Label(p.Name), term.Label(f.Name), term.Printable(string(f.Unavailable)))
+				term.Linef(out, "%s: %s has no value: %s", term.Label(p.Name), term.Label(f.Name), term.Printable(string(f.Unavailable)))
 			}
 		}
 	}

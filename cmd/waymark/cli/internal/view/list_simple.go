@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,12 +33,11 @@ func ListSimple(out *term.Output, markers []*tracer.Marker, json, verbose bool) 
 		if i == 0 {
 			line = style.Dim(line)
 		}
-		b := []byte(line + "\n")
-		if verbose && i > 0 {
-			b = appendSimple(b, markers[i-1])
-		}
-		if _, err := out.Write(b); err != nil {
+		if err := term.Linef(out, "%s", line); err != nil {
 			return err
+		}
+		if verbose && i > 0 {
+			printSimple(out, markers[i-1])
 		}
 	}
 	return nil
@@ -47,26 +45,26 @@ func ListSimple(out *term.Output, markers []*tracer.Marker, json, verbose bool) 
 
 func module(m *tracer.Marker) string { return filepath.Base(m.File.Path) }
 
-// appendSimple adds what -v says of a marker: its line, its places, and what is in scope there.
-func appendSimple(b []byte, m *tracer.Marker) []byte {
+// printSimple prints what -v adds to a marker: its line, its places, and the variables in scope there. The next write
+// returns an error of these.
+func printSimple(out *term.Output, m *tracer.Marker) {
 	s := m.Simple
-	b = fmt.Appendf(b, "    %s:%d\n", term.Label(s.File), s.Line)
+	term.Linef(out, "    %s:%d", term.Label(s.File), s.Line)
 	if err := m.NoPlace(); err != nil && len(s.Refused) == 0 {
-		b = fmt.Appendf(b, "    %s\n", term.Printable(strings.TrimPrefix(err.Error(), m.FullName()+" ")))
+		term.Linef(out, "    %s", term.Printable(strings.TrimPrefix(err.Error(), m.FullName()+" ")))
 	}
 	if by := compilers(s.Places); len(by) > 0 {
-		b = fmt.Appendf(b, "    values by %s\n", term.Printable(strings.Join(by, ", ")))
+		term.Linef(out, "    values by %s", term.Printable(strings.Join(by, ", ")))
 	}
 	for i := range s.Places {
 		p := &s.Places[i]
-		b = fmt.Appendf(b, "    place %#x%s, %s\n", p.Address, codeOfPlace(p), cost(p))
-		b = appendVariables(b, p.Variables)
+		term.Linef(out, "    place %#x%s, %s", p.Address, codeOfPlace(p), cost(p))
+		printVariables(out, p.Variables)
 	}
 	for i := range s.Refused {
 		p := &s.Refused[i]
-		b = fmt.Appendf(b, "    not traced at %#x%s: %s\n", p.Address, codeOfPlace(p), term.Printable(p.Err.Error()))
+		term.Linef(out, "    not traced at %#x%s: %s", p.Address, codeOfPlace(p), term.Printable(p.Err.Error()))
 	}
-	return b
 }
 
 // compilers returns the compilers that described the values at probe locations.
@@ -79,8 +77,8 @@ func compilers(places []tracer.SimplePlace) (names []string) {
 	return names
 }
 
-// appendVariables adds the marker's variables, and behind them the others.
-func appendVariables(b []byte, all []tracer.SimpleVariable) []byte {
+// printVariables prints the marker's variables, and after them the others.
+func printVariables(out *term.Output, all []tracer.SimpleVariable) {
 	t := term.Table{Right: make([]bool, 3)}
 	for _, v := range all {
 		name := "$" + term.Printable(v.Name)
@@ -94,21 +92,15 @@ func appendVariables(b []byte, all []tracer.SimpleVariable) []byte {
 		t.Add(name, shortened(term.Printable(typ)), term.Printable(v.Location))
 	}
 	for _, line := range t.Lines() {
-		b = append(b, "      "+line+"\n"...)
+		term.Linef(out, "      %s", line)
 	}
-	return b
 }
 
-// maxTypeText bounds the column of types: those of C++'s templates have hundreds of letters.
+// maxTypeText bounds the column of types, in cells: those of C++'s templates have hundreds of letters.
 const maxTypeText = 60
 
-// shortened leaves out what is behind maxTypeText letters; --json has all.
-func shortened(s string) string {
-	if r := []rune(s); len(r) > maxTypeText {
-		return string(r[:maxTypeText-1]) + "…"
-	}
-	return s
-}
+// shortened returns a type that fits into its column; --json has all of it.
+func shortened(s string) string { return term.Clip(s, maxTypeText) }
 
 // codeOfPlace says in which function a place is.
 func codeOfPlace(p *tracer.SimplePlace) string {

@@ -110,13 +110,21 @@ func (t *StatTable) choose(rows []StatRow, n func(StatRow) uint64) []StatRow {
 
 // compare orders rows with as many hits by their keys, so that they stay where they are.
 func (r *StatRow) compare(to *StatRow) int {
-	if r.Key == nil || to.Key == nil || r.Marker != to.Marker {
+	if r.Marker != to.Marker {
 		return 0
 	}
-	for i := range r.Fields {
-		a, b := &r.Key.Values[i], &to.Key.Values[i]
+	return compareKeys(r.Fields, r.Key, to.Key)
+}
+
+// compareKeys orders keys by their values. A nil key has no place.
+func compareKeys(fields []event.Field, x, y *tracer.Key) int {
+	if x == nil || y == nil {
+		return 0
+	}
+	for i := range fields {
+		a, b := &x.Values[i], &y.Values[i]
 		order := cmp.Compare(a.Bits(), b.Bits())
-		if r.Fields[i].Kind.Signed() {
+		if fields[i].Kind.Signed() {
 			order = cmp.Compare(int64(a.Bits()), int64(b.Bits()))
 		}
 		if order = cmp.Or(order, bytes.Compare(a.Bytes(), b.Bytes())); order != 0 {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/tracer"
@@ -65,8 +64,7 @@ func (v *StatPlain) summary(s *Sample) error {
 	case silent > 0:
 		last += fmt.Sprintf("; %s not hit", term.Plural(silent, "marker"))
 	}
-	_, err := fmt.Fprintln(v.Out, v.Out.Style.Dim(last))
-	return err
+	return term.Linef(v.Out, "%s", v.Out.Style.Dim(last))
 }
 
 // StatIntervals prints what was counted in every interval.
@@ -81,7 +79,7 @@ func NewStatIntervals(plain StatPlain, markers []*tracer.Marker) *StatIntervals 
 	v := &StatIntervals{plain: plain, widths: make([]int, len(plain.Table.By)+4)}
 	v.widths[0] = len("999.999 s")
 	for _, m := range markers {
-		v.widths[1] = max(v.widths[1], min(utf8.RuneCountInString(term.Label(m.FullName())), maxNameColumn))
+		v.widths[1] = max(v.widths[1], min(term.Width(term.Label(m.FullName())), maxNameColumn))
 	}
 	last := len(v.widths) - 1
 	v.widths[last-1], v.widths[last] = len("9999999"), len("9999999/s")
@@ -138,8 +136,11 @@ func NewStatLive(out *term.Output, last StatPlain) *Live[*Sample] {
 	}}
 }
 
-// barWidth is how wide the bar of the busiest marker is.
+// barWidth is how wide the bar of the busiest marker is, in cells, if there is room.
 const barWidth = 20
+
+// leastName is the number of cells that a narrow terminal leaves of names and keys.
+const leastName = 4
 
 // liveLines lays out a screen: a table with bars, and what does not fit as a number.
 func liveLines(s *Sample, t *StatTable, width, height int) []string {
@@ -150,17 +151,26 @@ func liveLines(s *Sample, t *StatTable, width, height int) []string {
 		rows = busiest(rows, room)
 	}
 	rate := func(r StatRow) float64 { return perSecond(r.Delta, s.Interval) }
-	top := 0.0
+	top := 0.0 // of one marker: many that are folded into one row set no scale
 	for _, r := range rows {
-		top = max(top, rate(r))
+		if r.folded == 0 {
+			top = max(top, rate(r))
+		}
 	}
-	lines := t.layout(rows, rate).Lines()
+	table := t.layout(rows, rate)
+	names := make([]int, len(t.By)+1)
+	for i := range names {
+		names[i] = i
+	}
+	table.Fit(width, leastName, names...)
+	lines := table.Lines()
 	column := 0
 	for _, line := range lines {
-		column = max(column, len([]rune(line)))
+		column = max(column, term.Width(line))
 	}
+	room = min(barWidth, width-column-2)
 	for i, r := range rows {
-		if n := barLength(rate(r), top); n > 0 {
+		if n := barLength(rate(r), top, room); n > 0 && r.folded == 0 {
 			lines[i+1] = term.Pad(lines[i+1], column+2) + strings.Repeat("▪", n)
 		}
 	}
@@ -192,11 +202,12 @@ func busiest(rows []StatRow, n int) []StatRow {
 	return slices.DeleteFunc(slices.Clone(rows), func(r StatRow) bool { return !keep[r.RowID] })
 }
 
-func barLength(rate, top float64) int {
-	if rate <= 0 || top <= 0 {
+// barLength returns the length of a bar, of which the longest has width cells.
+func barLength(rate, top float64, width int) int {
+	if rate <= 0 || top <= 0 || width <= 0 {
 		return 0
 	}
-	return max(1, int(rate/top*barWidth+0.5))
+	return max(1, int(rate/top*float64(width)+0.5))
 }
 
 // StatJSON prints an object for each row and interval.

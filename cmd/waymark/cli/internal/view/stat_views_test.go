@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/event"
 	"github.com/waymark-trace/waymark/tracer"
 )
@@ -95,10 +95,60 @@ func TestLiveLines(t *testing.T) {
 	for height := range 5 {
 		for width := 1; width < 30; width++ {
 			for _, line := range liveLines(s, &StatTable{}, width, height) {
-				if n := utf8.RuneCountInString(line); n > width {
-					t.Fatalf("width %d, height %d: %d characters: %s", width, height, n, line)
+				if n := term.Width(line); n > width {
+					t.Fatalf("width %d, height %d: %d cells: %s", width, height, n, line)
 				}
 			}
+		}
+	}
+}
+
+// The rows that are folded into "(n more)" are no marker: one that is busy still has a bar to see.
+func TestLiveLinesTop(t *testing.T) {
+	s := &Sample{Elapsed: 2 * time.Second, Interval: time.Second, Rows: rowsOf(40, 38, 36, 34, 32, 30, 28)}
+	want := []string{
+		"MARKER    COUNT    RATE",
+		"p:n          40  20.0/s  " + strings.Repeat("▪", 20),
+		"p:nn         38  19.0/s  " + strings.Repeat("▪", 19),
+		"(5 more)    160  80.0/s",
+		"238 hits in 2.00 s; Ctrl-C ends it",
+	}
+	if d := cmp.Diff(want, liveLines(s, &StatTable{Top: 2}, 80, 24)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// wideRows are rows of markers with names of other scripts.
+func wideRows() []StatRow {
+	rows := rowsOf(40, 20, 4)
+	for i, name := range []string{"注文:受付開始", "쇼핑:주문_시작", "🛒:checkout_🎉"} {
+		provider, name, _ := strings.Cut(name, ":")
+		rows[i].Marker.Provider, rows[i].Marker.Name = provider, name
+	}
+	return rows
+}
+
+// Columns are aligned by the cells that text takes, and on a narrow terminal numbers remain.
+func TestLiveLinesWide(t *testing.T) {
+	s := &Sample{Elapsed: 2 * time.Second, Interval: time.Second, Rows: wideRows()}
+	for width, want := range map[int][]string{
+		80: {
+			"MARKER          COUNT    RATE",
+			"注文:受付開始      40  20.0/s  " + strings.Repeat("▪", 20),
+			"쇼핑:주문_시작     20  10.0/s  " + strings.Repeat("▪", 10),
+			"🛒:checkout_🎉      4  2.00/s  ▪▪",
+			"64 hits in 2.00 s; Ctrl-C ends it",
+		},
+		20: {
+			"MARK…  COUNT    RATE",
+			"注文…     40  20.0/s",
+			"쇼핑…     20  10.0/s",
+			"🛒:c…      4  2.00/s",
+			"64 hits in 2.00 s; …",
+		},
+	} {
+		if d := cmp.Diff(want, liveLines(s, &StatTable{}, width, 24)); d != "" {
+			t.Errorf("%d columns (-want +got):\n%s", width, d)
 		}
 	}
 }
@@ -116,8 +166,8 @@ func TestStatLiveRedraws(t *testing.T) {
 	if err := v.Final(s, ByInterrupt); err != nil {
 		t.Fatal(err)
 	}
-	frame := "MARKER  COUNT  RATE\np:n         1   0/s\n1 hit in 2.00 s; Ctrl-C ends it\n"
-	want := "\r\x1b[J" + frame + "\r\x1b[3A\x1b[J" + frame + "\r\x1b[3A\x1b[J" +
+	frame := "\x1b[?7l\x1b[KMARKER  COUNT  RATE\n\x1b[Kp:n         1   0/s\n\x1b[K1 hit in 2.00 s; Ctrl-C ends it\n\x1b[J\x1b[?7h"
+	want := "\r" + frame + "\r\x1b[3A" + frame + "\r\x1b[3A\x1b[J" +
 		"MARKER  COUNT    RATE\np:n         1  0.50/s\n1 hit of 1 marker in 2.00 s\n"
 	if d := cmp.Diff(want, string(written())); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

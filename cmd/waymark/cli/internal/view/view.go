@@ -74,6 +74,7 @@ type Live[S any] struct {
 func (v *Live[S]) Interval(s S) error {
 	width, height := v.Size()
 	lines := v.lines(s, width, height)
+	lines = lines[:min(len(lines), max(height-1, 1))] // what scrolls away is not erased
 	for i := range lines {
 		lines[i] = term.Clip(lines[i], width)
 	}

@@ -62,7 +62,7 @@ func WarnPlaces(e *term.Env, markers []*tracer.Marker) {
 			err = m.PartlyPlaced()
 		}
 		if err != nil {
-			lines = append(lines, term.Printable(err.Error()))
+			lines = append(lines, term.ErrorText(err))
 		}
 	}
 	warnSome(e, lines, "marker", " that lack a place; waymark list --simple -v shows all")
@@ -85,7 +85,7 @@ func WarnUnavailable(e *term.Env, markers []*tracer.Marker) {
 func WarnLost(e *term.Env, problems []error) {
 	var lines []string
 	for _, err := range problems {
-		if text := err.Error(); !slices.Contains(lines, text) {
+		if text := term.ErrorText(err); !slices.Contains(lines, text) {
 			lines = append(lines, text)
 		}
 	}

@@ -19,7 +19,7 @@ func TestWarnLost(t *testing.T) {
 	for n := range 40 {
 		problems = append(problems, fmt.Errorf("reason \x1b[2J%d", n%20))
 	}
-	WarnLost((&term.Env{Stderr: &b}), problems)
+	WarnLost(term.NewEnv(term.Streams{Stderr: &b}), problems)
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	if len(lines) != MaxProblems+1 || strings.Contains(b.String(), "\x1b") || !strings.HasSuffix(lines[0], "0") ||
 		lines[MaxProblems] != "waymark: warning: 15 more reasons for which markers lost all their events" {
@@ -45,7 +45,7 @@ func TestSkips(t *testing.T) {
 		add(odd, "d", 1, fmt.Errorf("reason %d", n))
 	}
 	var stderr, out bytes.Buffer
-	env := &term.Env{Stdout: &out, Stderr: &stderr}
+	env := term.NewEnv(term.Streams{Stdout: &out, Stderr: &stderr})
 	json, err := env.OpenOutput("", false)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestSkips(t *testing.T) {
 	}
 	for _, want := range []string{
 		"warning: /lib/gone.so: 5 sites left out: opening /lib/gone.so: permission denied: missing CAP_CHECKPOINT_RESTORE\nwaymark: hint: ",
-		"warning: p:c in /lib/odd.so at 0x0 is left out: a probe there would overwrite",
+		"warning: p:c in /lib/odd.so at 0x0 is left out: a probe there may overwrite",
 		"warning: 6 sites left out besides; --json has them all",
 	} {
 		if !strings.Contains(stderr.String(), want) {

@@ -18,17 +18,17 @@ var (
 	}
 )
 
-// types returns the fields that a value of a form is in a trace. A string or []byte that was cut is a struct with the
+// types returns the fields that of a trace hold a value of this layout. A string or []byte that was cut is a struct with the
 // size of the whole, -1 where nothing says it, and of a value that there is none of it is one with the reason.
-func (f form) types(name string, of *event.Field) []ctf.Field {
+func (f layout) types(name string, of *event.Field) []ctf.Field {
 	one := func(t ctf.Type) []ctf.Field { return []ctf.Field{{Name: name, Type: t}} }
 	switch {
-	case f.matter == missing:
+	case f.encoding == missing:
 		return one(&ctf.Struct{Fields: []ctf.Field{{Name: "unavailable", Type: &ctf.String{}}}})
-	case f.matter == cut:
+	case f.encoding == cut:
 		return one(&ctf.Struct{Fields: append(counted("begin", elemOf(f.kind)),
 			ctf.Field{Name: "size", Type: &ctf.Integer{Size: 64, Signed: true}})})
-	case f.kind == event.String && f.matter == plain:
+	case f.kind == event.String && f.encoding == plain:
 		return one(&ctf.String{})
 	case f.kind.HasLength():
 		return counted(name, elemOf(f.kind))
@@ -72,15 +72,15 @@ func base(k event.Kind, verb string) int {
 }
 
 // values appends the values of an event, as types has them.
-func (k *kind) values(to []ctf.Value, e *event.Event) []ctf.Value {
-	for i, f := range k.forms {
+func (k *eventClass) values(to []ctf.Value, e *event.Event) []ctf.Value {
+	for i, f := range k.layouts {
 		v := &e.Values[i]
 		switch {
-		case f.matter == missing:
+		case f.encoding == missing:
 			to = append(to, ctf.Value{Elems: []ctf.Value{{Text: reason(&e.Point.Fields[i], v)}}})
-		case f.matter == cut:
+		case f.encoding == cut:
 			to = append(to, ctf.Value{Elems: []ctf.Value{{Bits: uint64(len(v.Bytes()))}, {Text: v.Bytes()}, {Bits: uint64(int64(v.Len()))}}})
-		case f.kind == event.String && f.matter == plain:
+		case f.kind == event.String && f.encoding == plain:
 			to = append(to, ctf.Value{Text: v.Bytes()})
 		case f.kind.HasLength():
 			to = append(to, ctf.Value{Bits: uint64(len(v.Bytes()))}, ctf.Value{Text: v.Bytes()})
@@ -110,7 +110,7 @@ func comm(s string) []byte {
 }
 
 // newNames returns names for fields that metadata can have, each once, also with "_length" behind it.
-func newNames(fields []event.Field, forms []form) []string {
+func newNames(fields []event.Field, layouts []layout) []string {
 	names := make([]string, len(fields))
 	taken := map[string]bool{}
 	for i, f := range fields {
@@ -120,7 +120,7 @@ func newNames(fields []event.Field, forms []form) []string {
 			name = fmt.Sprintf("%s_%d", base, n)
 		}
 		taken[name] = true
-		if forms[i].kind.HasLength() {
+		if layouts[i].kind.HasLength() {
 			taken[name+"_length"] = true
 		}
 		names[i] = name
