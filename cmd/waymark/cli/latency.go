@@ -161,7 +161,7 @@ func (l *latencyRun) show(s *session.Session, out *term.Output, ends <-chan view
 		return sampler.Sample(time.Now(), s.Elapsed(), all), nil
 	})
 	if err == nil {
-		s.HintChildren(pairs)
+		s.HintChildren(out, pairs)
 	}
 	return why, err
 }

@@ -233,7 +233,7 @@ func (r *recorder) show(s *session.Session, _ *term.Output, ends <-chan view.End
 	elapsed := s.Elapsed()
 	r.summary = func(out *term.Output) error {
 		err := r.view.Summary(out, &sum, elapsed, why, problems)
-		s.HintChildren(sum.Saved())
+		s.HintChildren(out, sum.Saved())
 		return err
 	}
 	return why, explain.Disk(err)

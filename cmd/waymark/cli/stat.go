@@ -132,7 +132,7 @@ func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selec
 				return sampler.Sample(s.Elapsed(), counts, view.LeftOut(counter.Skipped())), err
 			})
 			if err == nil {
-				s.HintChildren(total)
+				s.HintChildren(out, total)
 			}
 			return why, err
 		},

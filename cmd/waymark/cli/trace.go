@@ -169,7 +169,7 @@ func (o *traceOptions) run(ctx context.Context, env *term.Env, sel *session.Sele
 			}
 			if !term.IsBrokenPipe(err) {
 				summarize(env, sum)
-				s.HintChildren(sum.Events)
+				s.HintChildren(out, sum.Events)
 			}
 			return sum.End, err
 		},

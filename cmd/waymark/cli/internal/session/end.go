@@ -192,9 +192,10 @@ func commandResult(err error) error {
 	return term.StatusFailure(exit.ExitCode())
 }
 
-// HintChildren names --follow if a command that ran without it had no hits: its children may have had them.
-func (s *Session) HintChildren(hits uint64) {
-	if hits == 0 && s.Command != nil && !s.Subject.Follow && s.Subject.Engine != tracer.EngineAgent {
+// HintChildren names --follow, after the results, if a command that ran without it had no hits: its children may have
+// had them.
+func (s *Session) HintChildren(out *term.Output, hits uint64) {
+	if hits == 0 && s.Command != nil && !s.Subject.Follow && s.Subject.Engine != tracer.EngineAgent && out.Flush() == nil {
 		s.Env.Hint("only %s itself was traced; --follow adds the processes that it starts", s.named)
 	}
 }

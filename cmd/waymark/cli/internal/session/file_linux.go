@@ -41,18 +41,24 @@ func (s *Session) watchFile() {
 		if now == nil {
 			continue // removed, or between two renames
 		}
-		at := time.Now().Format("15:04:05")
-		switch {
-		case now.device != s.file.device || now.inode != s.file.inode:
-			s.Env.Warning("%s was replaced by another file before %s: processes that run the old one are traced, those that run the new one are not", s.named, at)
-		case now.overlay && now.changed != s.file.changed:
-			s.Env.Warning("%s was changed on overlayfs before %s, which copies a file when it changes: processes that run the copy are not traced", s.named, at)
-		default:
-			continue
+		if what, ok := s.file.differs(now); ok {
+			s.Env.Warning("%s %s", s.named, what)
+			s.Env.Hint("end waymark and start it again to trace them")
+			return
 		}
-		s.Env.Hint("end waymark and start it again to trace them")
-		return
 	}
+}
+
+// differs reports whether a path leads to another file now, and what follows from it.
+func (f *fileState) differs(now *fileState) (what string, ok bool) {
+	at := time.Now().Format("15:04:05")
+	switch {
+	case now.device != f.device || now.inode != f.inode:
+		return "was replaced by another file before " + at + ": processes that run the old one are traced, those that run the new one are not", true
+	case now.overlay && now.changed != f.changed:
+		return "was changed on overlayfs before " + at + ", which copies a file when it changes: processes that run the copy are not traced", true
+	}
+	return "", false
 }
 
 // fileInterval is how often a path is looked at.
