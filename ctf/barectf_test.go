@@ -8,8 +8,8 @@ import (
 	"github.com/waymark-trace/waymark/ctf"
 )
 
-// TestBarectf reads traces of a bare processor, of both byte orders: packed bits, times of 32 bits that wrap, and a
-// stream of which only the ends of packets have times. babeltrace2 agrees on every event.
+// TestBarectf reads traces of a bare processor, of both byte orders: packed bits, times of 32 bits that
+// wrap, and a stream with times only at the ends of packets. babeltrace2 agrees on every event.
 func TestBarectf(t *testing.T) {
 	for _, order := range []string{"little", "big"} {
 		t.Run(order, func(t *testing.T) {

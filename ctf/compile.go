@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Limits of what a trace may describe. LTTng's kernel traces, the largest known, have some ten thousand fields.
+// Limits of a trace's description. LTTng's kernel traces, the largest known, have some ten thousand
+// fields.
 const (
 	maxFields     = 1 << 18 // after every name of a type is replaced by the type
 	maxReferences = 1 << 16 // lengths and tags
@@ -19,12 +20,12 @@ const (
 type compiler struct {
 	order   ByteOrder // that Native stands for
 	clocks  map[string]*Clock
-	lone    *Clock // what timestamps that name no clock are values of
+	lone    *Clock // the clock of timestamps that name none
 	slots   int
 	fields  int
 	scope   scope
 	roots   [scopes]*node
-	structs []*node // around what is being compiled, the outermost first
+	structs []*node // the scopes around the type being compiled, the outermost first
 	nesting int
 }
 
@@ -216,7 +217,8 @@ func (f *Field) spelled() string {
 }
 
 // resolve finds the field that a path names and gives it a slot (specification, 7.3.2): from a root, or
-// in the structs around, the innermost first, or else in what is read before, the last first.
+// in the structs around, the innermost first, or else in the scopes that are read before, the last
+// first.
 func (c *compiler) resolve(path string) (*node, error) {
 	n := c.lookup(path)
 	switch {

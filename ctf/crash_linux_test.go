@@ -14,8 +14,8 @@ import (
 	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
-// TestKilled kills a process that writes at full rate, at random moments: what it leaves is a valid trace to
-// babeltrace2 and to us, and its events are the first ones without a gap.
+// TestKilled kills a process that writes at full rate, at random moments: its files are a valid trace to
+// babeltrace2 and to us, with the first events and no gap.
 func TestKilled(t *testing.T) {
 	if dir := os.Getenv("WAYMARK_TEST_WRITE"); dir != "" {
 		writeForever(t, dir)
@@ -76,7 +76,8 @@ func writeForever(t *testing.T, dir string) {
 	}
 }
 
-// TestDiskFull writes until the disk is full: an error, and everything that is said to be written is there.
+// TestDiskFull writes until the disk is full: an error, and all events that were reported as written are
+// there.
 func TestDiskFull(t *testing.T) {
 	peer.Root(t)
 	peer.Need(t, "babeltrace2")

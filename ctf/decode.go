@@ -11,13 +11,13 @@ const (
 	maxText   = 64 << 20 // bytes
 )
 
-// decoder reads values. What it returns is valid until reset.
+// decoder reads values. They are valid until reset.
 type decoder struct {
 	window
 	slots   []uint64
 	clock   *Clock
 	ticks   uint64            // of the clock
-	met     [roleCount]uint64 // what fields that mean something have
+	met     [roleCount]uint64 // values of fields with a role
 	found   [roleCount]bool   // which of them there are
 	sizes   [roleCount]int    // and their bits
 	endBits int               // bits of the time at which the packet ends; 0 when it has none
@@ -102,8 +102,8 @@ func (d *decoder) number(n *node, v *Value) error {
 	return nil
 }
 
-// tick sets the clock to what a timestamp of so many bits says. One that has fewer than 64 and is less than
-// the clock's low bits has wrapped around once since then, as those of LTTng's headers do.
+// tick sets the clock to a timestamp of so many bits. One with fewer than 64 bits that is less than the
+// clock's low bits has wrapped around once since then, as those of LTTng's headers do.
 func (d *decoder) tick(bits uint64, size int) {
 	if size == 64 {
 		d.ticks = bits
@@ -127,7 +127,7 @@ func (d *decoder) text(v *Value) error {
 		if n == 0 {
 			return errShort
 		}
-		// What is left of the window is looked through at once.
+		// The rest of the window is searched at once.
 		if rest := d.start + int64(d.valid) - d.at>>3; rest > 0 {
 			n = min((d.end-d.at)/8, rest)
 		}

@@ -34,9 +34,9 @@ func eventHeaderType(clock string) *Struct {
 	}}
 }
 
-// alignedHeaderType is that of events that begin at a multiple of 8 bytes: as in LTTng's traces 4 bytes
-// with the low bits of the time, the rest of which is that of the event before, or of the packet's
-// beginning; or else an ID and a time of any size.
+// alignedHeaderType is the header of events that begin at a multiple of 8 bytes: as in LTTng's traces
+// 4 bytes with the low bits of the time, which the time of the event before, or of the packet's
+// beginning, completes; or else an ID and a time of any size.
 func alignedHeaderType(clock string) *Struct {
 	return &Struct{Align: 8 * boundary, Fields: []Field{
 		fixed("id", &Enum{Integer: Integer{Size: idBits, Align: 1}, Labels: []Label{
@@ -52,7 +52,7 @@ func alignedHeaderType(clock string) *Struct {
 }
 
 const (
-	boundary   = 8 // bytes, at multiples of which such events begin
+	boundary   = 8 // the alignment of such events, in bytes
 	idBits     = 10
 	extendedID = 1<<idBits - 1
 	timeBits   = 32 - idBits
@@ -147,7 +147,7 @@ func checkNames(t Type) error {
 // isWord reports whether s is letters, digits and underscores, and something.
 func isWord(s string) bool { return s != "" && word(s) == s }
 
-// word replaces what names cannot have.
+// word replaces characters that names cannot have.
 func word(s string) string {
 	b := []byte(s)
 	for i, c := range b {

@@ -47,7 +47,7 @@ func TestCreateRefusesForeign(t *testing.T) {
 	}
 }
 
-// Events have arguments, so nobody else may read a trace, whatever the umask permits.
+// Events have arguments, so no other user may read a trace, whatever the umask permits.
 func TestTraceIsPrivate(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	dir := filepath.Join(t.TempDir(), "trace")

@@ -14,7 +14,7 @@ type encoder struct {
 	slots []uint64
 }
 
-// mark is a position of an encoder, and what its last byte was then.
+// mark is a position of an encoder, with its last byte at that time.
 type mark struct {
 	at   int
 	last byte
@@ -28,7 +28,7 @@ func (e *encoder) mark() mark {
 	return m
 }
 
-// cut takes back what was written after a mark.
+// cut removes the bytes after a mark.
 func (e *encoder) cut(m mark) {
 	e.at, e.b = m.at, e.b[:(m.at+7)/8]
 	if len(e.b) > 0 {

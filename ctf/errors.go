@@ -2,7 +2,7 @@ package ctf
 
 import "fmt"
 
-// Error is what is wrong with a trace, and where.
+// Error is an error in a trace, with its position.
 type Error struct {
 	File   string
 	Offset int64 // bytes

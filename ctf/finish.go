@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// finish works out what the declared types mean together.
+// finish resolves the references between the declared types.
 func (p *parser) finish() error {
 	t := p.trace
 	c := compiler{order: p.order, clocks: map[string]*Clock{}}
@@ -46,7 +46,7 @@ func (p *parser) finish() error {
 	return errors.Join(errs...)
 }
 
-// maxErrors bounds how many mistakes one look at metadata reports.
+// maxErrors bounds the number of errors that reading metadata reports.
 const maxErrors = 20
 
 func (c *compiler) stream(s *StreamClass) (err error) {

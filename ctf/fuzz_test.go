@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// lttngMetadata is what LTTng-UST 2.13 and barectf write, in short.
+// lttngMetadata is a short form of the metadata that LTTng-UST 2.13 and barectf write.
 const lttngMetadata = `/* CTF 1.8 */
 typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
 typealias integer { size = 32; align = 8; signed = false; base = hex; } := uint32_t;
@@ -38,7 +38,7 @@ typedef uint8_t bytes_t[4], byte_t; typealias string := const char *;
 event { name = c; id = 31; fields := struct { bytes_t b; byte_t c; const char * s; }; };
 `
 
-// FuzzMetadata reads any text as metadata, and again what a writer would make of the types in it.
+// FuzzMetadata reads any text as metadata, and again the metadata that a writer makes of its types.
 func FuzzMetadata(f *testing.F) {
 	f.Add(lttngMetadata)
 	f.Add("trace { major = 1; minor = 8; byte_order = be; }; event { fields := struct { string s; }; };")

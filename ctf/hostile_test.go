@@ -45,7 +45,7 @@ func prefix(t *testing.T, dir string, want []string) (n int, errs []error) {
 	}
 }
 
-// damaged returns a directory with a trace of one stream, what is in its file, and its events.
+// damaged returns a directory with a trace of one stream, the content of its file, and its events.
 func damaged(t *testing.T) (dir string, stream []byte, events []string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "trace")
@@ -88,7 +88,8 @@ func write(t *testing.T, path string, data []byte) {
 	}
 }
 
-// TestTruncated cuts a stream off at many places: all events before are delivered, and an error says where it ends.
+// TestTruncated cuts a stream off at many offsets: all events before are delivered, and an error has the
+// position of the end.
 func TestTruncated(t *testing.T) {
 	dir, stream, events := damaged(t)
 	if len(stream) < 3*8192 {
@@ -146,7 +147,7 @@ func TestFlipped(t *testing.T) {
 	}
 }
 
-// TestDamagedMetadata keeps what is declared before the damage.
+// TestDamagedMetadata keeps the declarations before the damage.
 func TestDamagedMetadata(t *testing.T) {
 	dir, _, events := damaged(t)
 	path := filepath.Join(dir, "metadata")
@@ -165,7 +166,7 @@ func TestDamagedMetadata(t *testing.T) {
 	}
 }
 
-// A trace whose writer was killed before its first event is an empty one; files that no declaration is about are named.
+// A trace whose writer was killed before its first event is empty; files without a declaration are named.
 func TestNoStream(t *testing.T) {
 	const text = "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; packet.header := struct { integer { size = 32; align = 8; } magic; }; };\n"
 	dir := t.TempDir()

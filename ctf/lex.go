@@ -10,7 +10,7 @@ import (
 // token is a word of metadata.
 type token struct {
 	kind tokenKind
-	text string // of words and marks as written, of literals what they stand for
+	text string // words and marks as written, the values of literals
 	bits uint64 // of numbers
 	at   int
 }
@@ -166,8 +166,8 @@ func (l *lexer) literal(t token, quote byte) (token, error) {
 	}
 }
 
-// escape returns what the beginning of s, which follows a backslash, stands for, and its length,
-// which is 0 when it is nothing.
+// escape returns the character for the escape sequence at the beginning of s, which follows a backslash,
+// and the length of the sequence, 0 if there is none.
 func escape(s string) ([]byte, int) {
 	if s == "" {
 		return nil, 0

@@ -30,10 +30,10 @@ stream {
 event { name = tick; fields := struct { u64 n; }; };
 `
 
-// numbered is what a packet says of the packets and events before it.
+// numbered has a packet's counters of the packets and events before it.
 type numbered struct{ sequence, discarded uint64 }
 
-// writePackets writes a trace of one event a packet, whose counters have so many bits.
+// writePackets writes a trace of one event a packet, with counters of so many bits.
 func writePackets(t *testing.T, bits int, packets []numbered) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -55,8 +55,8 @@ func writePackets(t *testing.T, bits int, packets []numbered) string {
 	return dir
 }
 
-// TestLost compares lost packets and events with babeltrace2. Its counts are differences of 64 bits, whose sum
-// is right where a counter goes back and returns, and which exceed the counter where it wraps around.
+// TestLost compares lost packets and events with babeltrace2. Its counts are differences of 64 bits: their
+// sum is right if a counter goes back and returns, and exceeds the counter if it wraps around.
 func TestLost(t *testing.T) {
 	for _, c := range []struct {
 		name            string

@@ -85,7 +85,8 @@ func (l *lttng) record(channel []string, program string, events int) string {
 	return dirs[0]
 }
 
-// TestLTTng reads what LTTng records, with every type of field, and agrees with babeltrace2 on every event.
+// TestLTTng reads a recording of LTTng, with every type of field, and agrees with babeltrace2 on every
+// event.
 func TestLTTng(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for seconds")

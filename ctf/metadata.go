@@ -13,7 +13,7 @@ import (
 // maxMetadata bounds a description. LTTng's of a whole kernel has one megabyte.
 const maxMetadata = 64 << 20
 
-// readMetadata returns the text of a trace's metadata. When packets of it are damaged, it is what precedes them.
+// readMetadata returns the text of a trace's metadata, up to the first damaged packet.
 func readMetadata(dir string) (string, error) {
 	f, err := os.Open(filepath.Join(dir, "metadata"))
 	if err != nil {

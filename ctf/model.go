@@ -17,7 +17,7 @@ func (u UUID) String() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// ParseUUID reads what String writes.
+// ParseUUID reads the output of String.
 func ParseUUID(s string) (u UUID, err error) {
 	digits := make([]byte, 0, 32)
 	for i := range len(s) {
@@ -36,15 +36,15 @@ func ParseUUID(s string) (u UUID, err error) {
 	return u, err
 }
 
-// Clock is what timestamps are values of.
+// Clock is the clock of timestamps.
 type Clock struct {
 	Name        string
 	UUID        UUID
 	Description string
 	Freq        uint64 // per second
 	Precision   uint64 // uncertainty, in ticks
-	// OffsetSeconds and Offset, in ticks, are what the value 0 is after the origin: 1970, or
-	// with Absolute the origin of whatever clock all traces share.
+	// OffsetSeconds and Offset, in ticks, are the time of the value 0 after the origin: 1970, or
+	// with Absolute the origin of the clock that all traces share.
 	OffsetSeconds int64
 	Offset        uint64
 	Absolute      bool
@@ -112,7 +112,7 @@ type EnvEntry struct {
 	IsText bool
 }
 
-// Trace is what a directory's metadata says, and its streams.
+// Trace has the declarations of a directory's metadata, and its streams.
 type Trace struct {
 	Dir     string
 	UUID    UUID
@@ -176,7 +176,7 @@ type EventClass struct {
 	Stream   *StreamClass
 	LogLevel int64   // as LTTng has it; -1 for none
 	URI      string  // where its model is described (model.emf.uri), "" for none
-	Context  *Struct // of this event, besides the stream's EventContext; nil for none
+	Context  *Struct // of this event, in addition to the stream's EventContext; nil for none
 	Payload  *Struct // nil for none
 
 	context, payload *node

@@ -33,7 +33,7 @@ const (
 	sequenceKind
 )
 
-// role is what a field of a header or context means to the reader, by its name and scope.
+// role is the meaning of a field of a header or context for the reader, by its name and scope.
 type role uint8
 
 const (
@@ -80,7 +80,7 @@ var roles = [scopes]map[string]role{
 	},
 }
 
-// roleOf returns what a field at the top of a scope means.
+// roleOf returns the role of a field at the top of a scope.
 func roleOf(s scope, name string, t Type) role {
 	r := roles[s][name]
 	if _, isArray := t.(*Array); isArray != (r == uuidRole) {

@@ -13,8 +13,9 @@ import (
 // maxFiles bounds how many files a trace may have.
 const maxFiles = 1 << 14
 
-// Open opens the trace in a directory. When part of the metadata is damaged, or a file cannot be read, it returns both a
-// trace of what can be read and an error of the rest; the trace is nil when there is nothing.
+// Open opens the trace in a directory. If part of the metadata is damaged, or a file cannot be read, it
+// returns both a trace of the readable part and an error about the rest; the trace is nil if nothing is
+// readable.
 func Open(dir string) (*Trace, error) {
 	text, failure := readMetadata(dir)
 	if failure != nil && text == "" {
@@ -83,7 +84,7 @@ func (t *Trace) findStreams() error {
 	return errors.Join(errs...)
 }
 
-// look returns the stream of which a file is, as its first packet says. What is wrong with that, Next will say.
+// look returns the stream of a file, from its first packet. Next will report errors in it.
 func (t *Trace) look(name string) *Stream {
 	s := &Stream{trace: t, Files: []string{name}}
 	if s.nextFile() == nil && s.nextPacket() == nil {

@@ -8,7 +8,7 @@ import (
 // nextPacket reads a packet's header and context.
 func (s *Stream) nextPacket() error {
 	d := &s.d
-	if d.endBits > 0 && !d.found[beginRole] { // what follows has no other time
+	if d.endBits > 0 && !d.found[beginRole] { // the following events have no other time
 		d.tick(d.met[endRole], d.endBits)
 	}
 	d.base, d.end = d.at, s.size
@@ -67,7 +67,7 @@ func (c *counter) advance(d *decoder, r role) uint64 {
 	return n
 }
 
-// packetClass reads the header, which says what stream the packet is of.
+// packetClass reads the header, which names the stream of the packet.
 func (s *Stream) packetClass() (*StreamClass, error) {
 	d, t := &s.d, s.trace
 	if _, err := d.root(t.header); err != nil {
@@ -109,7 +109,7 @@ func (n *node) has(r role) bool {
 // extent works out where the packet ends.
 func (s *Stream) extent() error {
 	d := &s.d
-	whole := s.size - d.base // what a packet has that says nothing
+	whole := s.size - d.base // the values of a packet without counters
 	packet, content := whole, whole
 	if d.found[contentRole] {
 		content = int64(min(d.met[contentRole], maxPacket))

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// page is what the kernel copies into a file in one go: a write of one page at a multiple of it
+// page is the unit in which the kernel copies into a file: a write of one page at a multiple of it
 // happens or does not, also when the process is killed meanwhile.
 const page = 4096
 
@@ -51,7 +51,7 @@ func (s *StreamWriter) Flush() error {
 	return nil
 }
 
-// writePacket makes the packet in memory part of the file: StreamWriter says how.
+// writePacket makes the packet in memory part of the file, as StreamWriter describes.
 func (s *StreamWriter) writePacket() error {
 	content, size := s.packet.at, pages(len(s.packet.b))
 	whole := zeroed(s.packet.b, size)
@@ -87,7 +87,7 @@ func zeroed(b []byte, size int) []byte {
 	return b
 }
 
-// writeHead writes a packet's first page, with a header over what is there.
+// writeHead writes a packet's first page, with a header.
 func (s *StreamWriter) writeHead(first []byte, size, content int) error {
 	e := encoder{b: first[:0]}
 	if err := s.header(&e, size, content); err != nil {
@@ -138,6 +138,6 @@ type emptyPages [64 * page]byte
 // sequenceAt is the offset of a packet's number, by packetHeaderType and packetContextType.
 const sequenceAt = 24 + 8*atSequence
 
-// shorten takes back what a write that went wrong left after the whole packets. Where that
-// goes wrong as well, it is empty packets, but for part of a page.
+// shorten removes the remains of a failed write after the complete packets. If that fails as well, they
+// are empty packets, except for part of a page.
 func (s *StreamWriter) shorten() { _ = s.file.Truncate(s.end) }

@@ -67,7 +67,7 @@ func (p *parser) word() (string, error) {
 	return w, p.advance()
 }
 
-// blocks are the declarations that have braces around what they say.
+// blocks are the declarations with braces.
 var blocks = []string{"trace", "stream", "event", "env", "clock", "callsite"}
 
 func (p *parser) declaration() error {
@@ -144,7 +144,7 @@ func (a *attribute) uuid() (UUID, error) {
 	return u, err
 }
 
-// attributes reads what is between braces, and calls fn for each line.
+// attributes reads the lines between braces, and calls fn for each.
 func (p *parser) attributes(fn func(*attribute) error) error {
 	if err := p.expect("{"); err != nil {
 		return err

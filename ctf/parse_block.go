@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Limits of what metadata may declare.
+// Limits of the declarations in metadata.
 const (
 	maxEvents  = 1 << 18
 	maxStreams = 1 << 12

@@ -40,7 +40,7 @@ func (p *parser) members() ([]Field, error) {
 	}
 }
 
-// tagged reads the optional name behind struct, enum or variant.
+// tagged reads the optional name after struct, enum or variant.
 func (p *parser) tagged(kind string) (string, error) {
 	if p.tok.kind != wordToken {
 		return "", nil
@@ -189,7 +189,7 @@ func (p *parser) labels(t *Enum) error {
 	}
 }
 
-// bounds reads what a label stands for: a value, or two with "..." between them.
+// bounds reads the values of a label: one, or two with "..." between them.
 func (p *parser) bounds(l *Label) error {
 	if err := p.advance(); err != nil {
 		return err

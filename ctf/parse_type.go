@@ -91,7 +91,7 @@ func (p *parser) declarators(fn func(Field) error) error {
 	}
 	for {
 		t, words := base, name
-		for p.is("*") { // a pointer is a type if an alias says which
+		for p.is("*") { // a pointer is a type if an alias defines it
 			words = append(words[:len(words):len(words)], "*")
 			if err := p.advance(); err != nil {
 				return err
@@ -126,7 +126,7 @@ func (p *parser) declarators(fn func(Field) error) error {
 	}
 }
 
-// suffixes reads the numbers of elements behind a name, the outermost array's first.
+// suffixes reads the numbers of elements after a name, the outermost array's first.
 func (p *parser) suffixes(elem Type) (Type, error) {
 	type size struct {
 		n    int

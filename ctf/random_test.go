@@ -107,7 +107,7 @@ func (g *generator) scalar(depth int) ctf.Type {
 
 var texts = []string{"", "x", "it's \"q\" \\ ?", "é世界\u202e", "\a\b\t\n\v\f\r\x1b\x7f\x01", "\xff\xfe", "longer than a few bytes, and then some more of it"}
 
-// elems makes up the values of a struct, and then what decides over them.
+// elems invents the values of a struct, and then the lengths and tags that match them.
 func (g *generator) elems(t *ctf.Struct) []ctf.Value {
 	values := make([]ctf.Value, len(t.Fields))
 	for i, f := range t.Fields {
@@ -173,7 +173,7 @@ func (g *generator) value(t ctf.Type) ctf.Value {
 }
 
 // bare returns copies of values as diff.Of compares them: without their types, which writers do
-// not have, and with nil for what is empty.
+// not have, and with nil for empty slices.
 func bare(values []ctf.Value) (copies []ctf.Value) {
 	for _, v := range values {
 		copies = append(copies, ctf.Value{Bits: v.Bits, Text: append([]byte(nil), v.Text...), Elems: bare(v.Elems), Option: v.Option})
@@ -181,8 +181,8 @@ func bare(values []ctf.Value) (copies []ctf.Value) {
 	return copies
 }
 
-// TestRandomTypes writes traces of all kinds of types: babeltrace2 prints what our reader reads, which is
-// what was written.
+// TestRandomTypes writes traces of all kinds of types: our reader returns the values that were written,
+// and babeltrace2 prints the same.
 func TestRandomTypes(t *testing.T) {
 	for seed := range *longRuns {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -235,7 +235,8 @@ func readAll(t *testing.T, r *ctf.Reader, fn func(int, *ctf.Event)) int {
 	}
 }
 
-// writeRandom writes a trace of two streams, and returns what contexts and payloads its events have, in the order of time.
+// writeRandom writes a trace of two streams, and returns the contexts and payloads of its events, in the
+// order of time.
 func writeRandom(t *testing.T, g *generator, dir string) (written [][][]ctf.Value) {
 	t.Helper()
 	check := func(err error) {

@@ -29,7 +29,7 @@ type Stream struct {
 	counter     counter // of lost events
 	sequence    counter // of packets
 	discarded   uint64
-	fresh       uint64 // of them, not yet told by an event
+	fresh       uint64 // of them, not yet reported by an event
 	lostPackets uint64
 	event       Event
 	err         error
@@ -42,10 +42,10 @@ type Event struct {
 	// Time is in nanoseconds after the clock's origin, Ticks in units of the clock. Both are 0 without a clock.
 	Time  int64
 	Ticks uint64
-	// Discarded is how many events the tracer says it lost in this stream, before the packet that this is the first event of
-	// or in it.
+	// Discarded is the tracer's number of lost events in this stream: before the packet if this is
+	// its first event, or in it.
 	Discarded uint64
-	// What the event consists of. Those that its class has not have no Type.
+	// The parts of the event. Parts that its class does not have have no Type.
 	PacketContext, Header, StreamContext, Context, Payload Value
 }
 
@@ -60,7 +60,8 @@ func (e *Event) Elapsed() int64 {
 	return ns
 }
 
-// Discarded returns how many events the tracer says it lost in this stream, up to the packet that was read last.
+// Discarded returns the tracer's number of lost events in this stream, up to the packet that was read
+// last.
 func (s *Stream) Discarded() uint64 { return s.discarded }
 
 // LostPackets returns the number of packets missing between those read so far, by their sequence numbers (packet_seq_num).
@@ -72,7 +73,7 @@ func (s *Stream) LostPackets() uint64 { return s.lostPackets }
 func (s *Stream) PacketContext() *Value { return &s.context }
 
 // Next returns the next event, and io.EOF after the last. Any other error ends the stream: it is an *Error
-// that says where, and all events before that place were returned.
+// with the position, and all events before that were returned.
 func (s *Stream) Next() (*Event, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -89,7 +90,7 @@ func (s *Stream) Next() (*Event, error) {
 	return e, nil
 }
 
-// Close ends the stream, whose Next returns os.ErrClosed then.
+// Close ends the stream. Next then returns os.ErrClosed.
 func (s *Stream) Close() {
 	if s.err == nil {
 		s.err = os.ErrClosed

@@ -14,11 +14,12 @@ var ErrOrder = errors.New("event is earlier than the one before it")
 // StreamWriter writes the events of one stream, such as those of one CPU, into a file. It is for one
 // goroutine at a time, and different ones are independent.
 //
-// Events are collected in memory until there is a packet of them, and a packet becomes part of the file by
-// the write of its first page: the file is first lengthened by empty packets of a page each,
-// then the first of them is made one empty packet over all of these pages, whose rest is then written, and at last that page again, which says
-// now what the packet contains. None of these writes leaves a page half written when the process is killed,
-// and none but the first asks the disk for room. A process that is killed loses what was in memory.
+// Events are collected in memory until they fill a packet, and a packet becomes part of the file by the
+// write of its first page. First the file is lengthened by empty packets of a page each. Then the first
+// of them becomes one empty packet over all of these pages, the other pages are written, and at last
+// that page again, now with the size of the content. None of these writes leaves a page half written
+// when the process is killed, and only the first one allocates disk space. A process that is killed
+// loses the events in memory.
 type StreamWriter struct {
 	w     *Writer
 	class *StreamClass
@@ -34,16 +35,16 @@ type StreamWriter struct {
 	flushed  uint64  // the time of the last one in the file
 	told     uint64  // how many lost events the file knows of
 	sequence uint64  // the packet's number
-	begin    []Value // header and context: what they are is in that order
+	begin    []Value // header and context, in that order
 	context  []Value
 	news     bool // the context changed since it was written
 	full     func()
 
-	headerBits    int    // what a packet has besides events
+	headerBits    int    // the parts of a packet other than events
 	events, bytes uint64 // in the file
 }
 
-// Where packetContextType has what.
+// Positions of the fields in packetContextType.
 const (
 	atBegin = iota
 	atEnd
@@ -139,14 +140,14 @@ func (s *StreamWriter) encode(class *EventClass, time uint64, context, payload [
 	return e.root(class.payload, payload)
 }
 
-// SetDiscarded says how many events of this stream were lost since its beginning.
+// SetDiscarded sets the number of events of this stream that were lost since its beginning.
 func (s *StreamWriter) SetDiscarded(total uint64) {
 	if s.context[atDiscarded].Bits != total {
 		s.context[atDiscarded].Bits, s.news = total, true
 	}
 }
 
-// SetContext sets the values of the fields that packets have besides those that all have.
+// SetContext sets the values of the packets' additional fields.
 func (s *StreamWriter) SetContext(values []Value) error {
 	if len(values) != len(s.context)-ownFields {
 		return fmt.Errorf("%d values for %d fields", len(values), len(s.context)-ownFields)

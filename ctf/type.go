@@ -50,7 +50,7 @@ type String struct{}
 
 // Struct is fields one after another.
 type Struct struct {
-	Align  int // bits, at least; 0 is what its fields ask for
+	Align  int // bits, at least; 0 for the alignment of its fields
 	Fields []Field
 }
 
@@ -78,7 +78,7 @@ type Array struct {
 	Elem Type
 }
 
-// Sequence is as many elements as another field says.
+// Sequence has as many elements as the value of another field.
 type Sequence struct {
 	Length string // the path of an unsigned Integer, as Variant.Tag is one of an Enum
 	Elem   Type
@@ -133,7 +133,7 @@ func integerOf(t Type) *Integer {
 	return nil
 }
 
-// alignment is what an alignment of 0 stands for.
+// alignment returns the alignment for which 0 stands.
 func alignment(align, size int) int {
 	switch {
 	case align != 0:

@@ -43,7 +43,7 @@ func (v *Value) IsText() bool {
 	return false
 }
 
-// IsBytes reports whether the value is an array or sequence whose elements are in Text rather than in Elems.
+// IsBytes reports whether the value is an array or sequence with its elements in Text, not in Elems.
 func (v *Value) IsBytes() bool {
 	switch t := v.Type.(type) {
 	case *Array:

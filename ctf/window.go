@@ -18,8 +18,8 @@ type window struct {
 	valid int   // bytes of buf
 
 	base int64 // where the packet begins, to which alignments are relative
-	at   int64 // what comes next
-	end  int64 // of what may be read
+	at   int64 // the next byte
+	end  int64 // of the readable part
 }
 
 var errShort = errors.New("the packet's content ends here")
@@ -75,7 +75,7 @@ func (w *window) bits(size int, big bool) (uint64, error) {
 	}
 	var n uint64
 	if big { // the first byte has the highest bits
-		var high uint64 // of nine bytes what eight have no room for
+		var high uint64 // the bits of a ninth byte that do not fit into eight
 		for i, c := range b {
 			if i == 0 {
 				c &= 0xff >> shift

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Options say what a new trace is like.
+// Options are the properties of a new trace.
 type Options struct {
 	UUID UUID // the zero one: a random one
 	// Clock is the one of all timestamps. Freq is nanoseconds when it is 0.
@@ -37,10 +37,10 @@ type Writer struct {
 	c       compiler
 	header  *node // of packets
 	stale   bool  // the metadata on disk lacks something
-	err     error // what ended the trace
+	err     error // the error that ended the trace
 }
 
-// ErrStopped is what writing returns once something could not be written, around the reason.
+// ErrStopped is returned by all writes after a failed one, and wraps its error.
 var ErrStopped = errors.New("the trace has ended")
 
 // Create begins a trace in a directory, which it makes, or which has to be empty and of this
@@ -85,9 +85,10 @@ func Create(dir string, o *Options) (*Writer, error) {
 	return w, nil
 }
 
-// StreamClass adds a kind of streams. Every event of them has the fields of context, and every packet those of
-// packet, which are integers or arrays of characters, besides what packets have anyway; both may be nil. A sequence's length and a
-// variant's tag are fields of the same struct, here and in EventClass.
+// StreamClass adds a class of streams. Every event of them has the fields of context. Every packet has the
+// fields of packet, which are integers or arrays of characters, in addition to those of all packets. Both
+// may be nil. A sequence's length and a variant's tag are fields of the same struct, here and in
+// EventClass.
 func (w *Writer) StreamClass(context, packet *Struct) (*StreamClass, error) {
 	return w.streamClass(&StreamClass{EventHeader: eventHeaderType(w.o.Clock.Name), EventContext: context}, packet)
 }
@@ -128,8 +129,8 @@ func (w *Writer) EventClass(s *StreamClass, name string, payload *Struct) (*Even
 	return w.AlignedEventClass(s, name, nil, payload)
 }
 
-// AlignedEventClass is EventClass for an AlignedStreamClass, whose kinds of events may have a context of
-// their own, besides that of the stream class; nil is none.
+// AlignedEventClass is EventClass for an AlignedStreamClass. Its event classes may have a context of their
+// own, in addition to that of the stream class; nil is none.
 func (w *Writer) AlignedEventClass(s *StreamClass, name string, context, payload *Struct) (*EventClass, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,7 +182,7 @@ func (w *Writer) sorted() []*StreamWriter {
 	return all
 }
 
-// fail notes the first error and returns it as what further calls get.
+// fail keeps the first error and returns it in the form of later calls.
 func (w *Writer) fail(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -197,7 +198,7 @@ func (w *Writer) failed() error {
 	return w.err
 }
 
-// Close writes what streams still hold and closes them. It returns the first error of all. No stream may be in use.
+// Close writes the events that streams still hold and closes them. It returns the first error of all. No stream may be in use.
 func (w *Writer) Close() error {
 	err := w.end()
 	_ = w.dir.Close() // its files are closed
@@ -206,7 +207,7 @@ func (w *Writer) Close() error {
 
 // Discard closes a trace and removes its files. The directory stays, and is empty.
 func (w *Writer) Discard() error {
-	_ = w.end() // what was not written is not missed
+	_ = w.end() // events that were not written are not missed
 	var errs []error
 	for _, s := range w.sorted() {
 		errs = append(errs, named(w.dir.path, w.dir.Remove(s.name)))

@@ -13,7 +13,7 @@ import (
 	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
-// babeltrace2 returns what the reference reader prints of a trace, a line an event.
+// babeltrace2 returns the reference reader's output for a trace, one line for each event.
 func babeltrace2(t *testing.T, dir string, args ...string) []string {
 	t.Helper()
 	cmd := exec.Command(peer.Need(t, "babeltrace2")[0], append(args, dir)...)

@@ -37,8 +37,8 @@ func (r release) compile(work, arch string) (string, error) {
 // shipped are the modules that the command consists of, by their directories.
 var shipped = []string{"", "tracer", "vet", "cmd/waymark"}
 
-// workspace writes a go.work of the shipped modules. That of the tree has others too, which would raise the versions of
-// what the command depends on.
+// workspace writes a go.work of the shipped modules. That of the tree has others too, which would raise the versions
+// of its dependencies.
 func (r release) workspace(dir string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(r.tree, "go.work"))
 	if err != nil {

@@ -84,7 +84,7 @@ func parseARM64Memory(o *Operand, inner string) error {
 	return nil
 }
 
-// parseARM64Extend reads what follows an index register of width bytes. gcc shifts by bits
+// parseARM64Extend reads the text after an index register of width bytes. gcc shifts by bits
 // (aarch64_print_operand_address, config/aarch64/aarch64.cc); a w register is always extended.
 func parseARM64Extend(width int, parts []string) (extend Extend, scale uint8, err error) {
 	if len(parts) == 0 && width == 8 {

@@ -55,7 +55,7 @@ func TestDebianOperands(t *testing.T) {
 	}
 }
 
-// operandHead is what every operand of a compiler's begins with.
+// operandHead matches the beginning of every operand that compilers write.
 var operandHead = regexp.MustCompile(`(^| )-?[1248]f?@`)
 
 func kindOfShape(arch, shape string) OperandKind {

@@ -7,8 +7,8 @@ import (
 	"github.com/waymark-trace/waymark/internal/test/peer"
 )
 
-// Every note of other people's programs is what readelf says it is, and every operand has a
-// place. Compilers put a floating-point argument into an XMM register only where sys/sdt.h's
+// Every note of Debian's programs agrees with readelf, and every operand has a location.
+// Compilers put a floating-point argument into an XMM register only where sys/sdt.h's
 // constraint lets them; none of these does, so none may be unreadable.
 func TestDebianPrograms(t *testing.T) {
 	sites, operands, byName := 0, 0, map[string]int{}

@@ -87,7 +87,7 @@ func TestDebugFile(t *testing.T) {
 	}
 }
 
-// checkHidden reads a stripped file: the operand is where the whole file and its symbols say.
+// checkHidden reads a stripped file: the operand's address is that of the symbols in the whole file.
 func checkHidden(t *testing.T, path string, whole *File, debug, fail string) {
 	t.Helper()
 	f, err := Open(path)
@@ -144,7 +144,7 @@ func symbolAddress(t *testing.T, path, name string) uint64 {
 	return 0
 }
 
-// A file must not send its reader to another directory, nor name what is not there.
+// A file must not send its reader to another directory, nor to a missing file.
 func TestHostileDebugLink(t *testing.T) {
 	for _, data := range []string{"", "\x00", "../x\x00\x00\x00\x001234", "/etc/x\x00\x001234", "..\x00\x001234", ".\x00\x00\x001234", "name", "name\x00\x00\x00\x00", "name\x00\x00\x00\x00123"} {
 		e := newELF(testNotes[:1]...)

@@ -10,7 +10,7 @@ import (
 )
 
 // testELF builds a small 64-bit file: code at 0x1000, writable data at 0x2000
-// of which the second half is not in the file, and sections.
+// with its second half not in the file, and sections.
 type testELF struct {
 	kind     elf.Type
 	machine  elf.Machine

@@ -14,7 +14,7 @@ var (
 )
 
 // parseNumber reads a decimal or 0x number with an optional sign, from -1<<63 to 1<<64-1, as
-// 64 bits; negative says that it was one.
+// 64 bits; negative is true if it has a minus sign.
 func parseNumber(s string) (bits uint64, negative bool, err error) {
 	digits := s
 	if digits != "" && (digits[0] == '-' || digits[0] == '+') {
@@ -87,7 +87,7 @@ func parseSum(s string) (sum int64, symbol string, err error) {
 	return sum, symbol, nil
 }
 
-// isSymbol says whether s is a name as the assembler takes it: letters, digits, _ . $, bytes
+// isSymbol reports whether s is a name as the assembler takes it: letters, digits, _ . $, bytes
 // over 127, no digit first.
 func isSymbol(s string) bool {
 	for i := 0; i < len(s); i++ {

@@ -8,15 +8,15 @@ import (
 	"github.com/waymark-trace/waymark/internal/elffile"
 )
 
-// File is what an ELF file says about its probes.
+// File has the probes of an ELF file.
 type File struct {
 	Machine elf.Machine
 	Type    elf.Type
 	Class   elf.Class
 	BuildID string // hexadecimal, "" for none
 	Sites   []Site // in the order of the notes
-	// Problems are what cost a note, a site or its reference counter. Unreadable operands are
-	// not among them.
+	// Problems are the errors that cost a note, a site or its reference counter. Unreadable
+	// operands are not among them.
 	Problems []error
 }
 

@@ -143,7 +143,7 @@ func TestFileFacts(t *testing.T) {
 	}
 }
 
-// The same file in the other byte order says the same.
+// The same file in the other byte order has the same probes.
 func TestBigEndian(t *testing.T) {
 	be := binary.BigEndian
 	e := newELF()

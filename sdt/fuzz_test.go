@@ -37,7 +37,7 @@ func FuzzParseNotes(f *testing.F) {
 		if most := len(section)/12 + 1; len(notes)+len(errs) > most {
 			t.Fatalf("%d notes and %d errors of %d bytes", len(notes), len(errs), len(section))
 		}
-		// What was read can be written, and reads the same.
+		// A note that was read can be written, and reads the same.
 		var again []byte
 		for _, n := range notes {
 			var err error
@@ -91,7 +91,7 @@ func FuzzParseOperands(f *testing.F) {
 	})
 }
 
-// checkOperand checks what holds for every operand there is.
+// checkOperand checks the invariants of every operand.
 func checkOperand(t *testing.T, o Operand) {
 	t.Helper()
 	if o.String() == "" || o.TypeName() == "" {

@@ -52,14 +52,14 @@ func TestTruncatedFile(t *testing.T) {
 	}
 }
 
-// A reader that fails says so, whatever was being read.
+// An error of the reader is returned at every read.
 func TestReaderErrors(t *testing.T) {
 	want := errors.New("disk on fire")
 	data := append(newELF(testNotes...).bytes(t), make([]byte, 1<<16)...)
 	if _, err := Read(failingReader{bytes.NewReader(data), 0, want}); !errors.Is(err, want) {
 		t.Errorf("at the header: %v", err)
 	}
-	copy(data[40:], doubles(testOrder, 0x8000)) // section headers behind the first page
+	copy(data[40:], doubles(testOrder, 0x8000)) // section headers after the first page
 	if _, err := Read(failingReader{bytes.NewReader(data), 4096, want}); !errors.Is(err, want) {
 		t.Errorf("at the sections: %v", err)
 	}

@@ -89,7 +89,7 @@ func parseNote(kind uint32, desc []byte, class elf.Class, order binary.ByteOrder
 		}
 		*part.to, text = s, rest
 	}
-	// What follows the three strings is ignored, as libbpf does.
+	// Bytes after the three strings are ignored, as by libbpf.
 	if n.Provider == "" || n.Name == "" {
 		return Note{}, fmt.Errorf("probe %q:%q without a provider or a name", clip(n.Provider), clip(n.Name))
 	}

@@ -117,7 +117,7 @@ func TestClassesAndOrders(t *testing.T) {
 	}
 }
 
-// A bad note costs itself, and its error says where it is.
+// A bad note costs itself, and its error has the position.
 func TestBadNotes(t *testing.T) {
 	le := binary.LittleEndian
 	addrs := doubles(le, 1, 2, 3)

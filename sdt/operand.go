@@ -8,7 +8,7 @@ import (
 )
 
 // ParseOperands reads the argument text of a note: one operand each, in order. An operand that
-// cannot be read is Unreadable and says why; it does not affect the others. One that names a
+// cannot be read is Unreadable, with the reason; it does not affect the others. One that names a
 // symbol needs the file's symbol table and so is Unreadable here, with Symbol set; Read
 // resolves it.
 //
@@ -62,8 +62,8 @@ func parseOperands(machine elf.Machine, args string) []Operand {
 	}
 }
 
-// cutOperand splits the first operand off. A blank ends it, except within brackets; there
-// too when what follows begins like an operand, so that a bracket left open costs one only.
+// cutOperand splits the first operand off. A blank ends it, except within brackets. If the text
+// after the blank begins like an operand, it ends there too, so an open bracket costs one only.
 func cutOperand(args string) (first, rest string) {
 	args = strings.TrimLeft(args, blanks)
 	depth := 0
@@ -105,8 +105,8 @@ func headLen(s string) int {
 	return 0
 }
 
-// parseHead reads sign, size and type and returns what follows the @. Size stays 0 for an
-// operand without a head, as hand-written assembly has.
+// parseHead reads sign, size and type and returns the text after the @. Size stays 0 for an
+// operand without a head, as in hand-written assembly.
 func (o *Operand) parseHead() (body string, err error) {
 	n := headLen(o.Text)
 	if n == 0 {
@@ -166,7 +166,7 @@ func (o *Operand) fail(reason error) {
 		Err: &operandError{o.Text, reason}}
 }
 
-// operandError quotes the operand only when somebody reads it: a hostile file can have many.
+// operandError quotes the operand only when the error is printed: a hostile file can have many.
 type operandError struct {
 	text   string
 	reason error

@@ -22,7 +22,7 @@ func (o Operand) TypeName() string {
 	return kind + strconv.Itoa(8*o.Size)
 }
 
-// String tells type and place: "int32 5", "uint8 rax>>8", "uint64 [rbp+rax*8-16]",
+// String returns type and location: "int32 5", "uint8 rax>>8", "uint64 [rbp+rax*8-16]",
 // "int32 [pc+4096 NBuffers]", "int8 [x10+int32(x1)*1]", "unreadable: …".
 func (o Operand) String() string {
 	switch o.Kind {

@@ -19,7 +19,7 @@ type valueTest struct {
 	gdb  bool // gdb itself understands the form; one that it does not breaks the whole note; those come last
 }
 
-// Operands mean what a debugger reads: at a stop with known contents, gdb evaluates each.
+// Operands agree with gdb, which evaluates each at a stop with known contents.
 func TestValues(t *testing.T) {
 	peer.Need(t, "gcc", "gdb")
 	tests := []valueTest{

@@ -33,7 +33,7 @@ func counterOffset(im *elffile.Image, a Addr) (Offset, error) {
 }
 
 // rebase moves a link-time address along with .stapsdt.base: prelink moves sections but not
-// notes, and that section's new address tells how far (SystemTap wiki,
+// notes, and that section's new address shows how far (SystemTap wiki,
 // UserSpaceProbeImplementation; libbpf usdt.c, collect_usdt_targets).
 func (r *siteReader) rebase(a Addr, n Note) Addr {
 	if !r.hasBase || n.Base == 0 {

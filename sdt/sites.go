@@ -21,13 +21,13 @@ type siteReader struct {
 	unlisted  int // problems over maxProblems
 }
 
-// siteKey is what notes of one and the same site have in common.
+// siteKey identifies a site: all its notes have the same.
 type siteKey struct {
 	provider, name, args string
 	address              Addr
 }
 
-// counter is the reference counter of a location, and who brought it.
+// counter is the reference counter of a location, and the site that named it.
 type counter struct {
 	offset Offset
 	site   int
@@ -98,10 +98,9 @@ func (r *siteReader) add(n Note) {
 	r.f.Sites = append(r.f.Sites, s)
 }
 
-// placeCounter finds the counter's place in the file. The kernel takes one counter for a
-// location: it refuses whoever attaches there with another (uprobe_register, -EINVAL). So the
-// first counter is that of all sites at the location. The index is the site's, or that of the
-// one it repeats.
+// placeCounter finds the counter's offset in the file. The kernel takes one counter for a
+// location: it refuses a second one (uprobe_register, -EINVAL). So the first counter is used for all
+// sites at the location. The index is the site's, or that of the site that it repeats.
 func (r *siteReader) placeCounter(s *Site, index int) {
 	if s.Semaphore != 0 {
 		at := r.rebase(s.Semaphore, s.Note)
@@ -136,7 +135,7 @@ func (r *siteReader) shareCounters() {
 
 var errFileOperands = errors.New("the file has too many arguments")
 
-// parseOperands bounds what a file's operands take together: texts are far shorter than operands.
+// parseOperands bounds the memory of all operands of a file: texts are far shorter than operands.
 func (r *siteReader) parseOperands(args string) []Operand {
 	if r.operands >= maxFileOperands && args != "" {
 		o := Operand{Text: args}

@@ -19,8 +19,8 @@ type symbolTable struct {
 }
 
 // resolve turns the symbols that the operands of the sites name into addresses. A name with
-// several addresses (static variables of several C files) is refused: the note does not say
-// which is meant (libbpf/usdt issue 13).
+// several addresses (static variables of several C files) is refused, because the note does not
+// choose one of them (libbpf/usdt issue 13).
 func (r *siteReader) resolve(sites []Site) {
 	t := symbolTable{wanted: map[string][]Addr{}}
 	for i := range sites {

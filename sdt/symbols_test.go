@@ -82,7 +82,7 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// Many addresses of one name are counted no further; a symbol table without strings says so.
+// Many addresses of one name are counted no further; a symbol table without strings is an error.
 func TestOddSymbolTables(t *testing.T) {
 	e := newELF(Note{Provider: "p", Name: "n", Location: testCode, Args: "8@s(%rip)"})
 	for i := range 50 {

@@ -8,9 +8,9 @@ import (
 	"github.com/waymark-trace/waymark/internal/elffile"
 )
 
-// load looks in .symtab, the file's own or else that of its debug file, and in .dynsym for what
-// that did not have. It comes last: the name of a variable that is exported can be that of a
-// static one as well, which only the full table shows.
+// load searches .symtab, the file's own or else that of its debug file, and .dynsym for the rest.
+// .dynsym comes last: an exported variable can have the name of a static one, which only the full
+// table shows.
 func (t *symbolTable) load(im *elffile.Image, withDebug bool) {
 	hasTable := func(im *elffile.Image) bool { return im.First(elf.SHT_SYMTAB) != nil }
 	if t.hasFull = hasTable(im); t.hasFull {

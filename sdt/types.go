@@ -27,12 +27,12 @@ type Site struct {
 	// CounterOffset is the file offset of the 16-bit reference counter, 0 for none or one
 	// that the kernel cannot raise.
 	CounterOffset Offset
-	// Operands say where the arguments lie, one each, in order. An operand that cannot be
-	// read has Err set and costs that argument only.
+	// Operands are the locations of the arguments, in order. An operand that cannot be read
+	// has Err set and costs that argument only.
 	Operands []Operand
 }
 
-// OperandKind says what an operand denotes.
+// OperandKind is the kind of location that an operand denotes.
 type OperandKind uint8
 
 const (
@@ -46,7 +46,7 @@ const (
 	Memory
 )
 
-// Extend says how much of an index register counts, and how the rest is filled.
+// Extend defines how much of an index register is used, and how the rest is filled.
 type Extend uint8
 
 const (

@@ -1,8 +1,9 @@
 // Package tracer finds the markers of programs and reads their events while they run.
 //
 // A Target says where to look: processes, a file that any process may map, or a command that Start
-// has started. Find returns its markers, and Select some of them. Count, Latency and Trace attach to
-// these and yield numbers, times and events until closed. Everything that the waymark command does
+// has started. Its method Find returns it with its markers, as a Found, of which Select returns some.
+// Count, Latency and Trace attach to these and yield numbers, times and events until closed. As functions
+// they take the target and its markers apart. Everything that the waymark command does
 // with a running program goes through here, or through the packages below: doctor, kernelevent and
 // client.
 //

@@ -21,6 +21,16 @@ func checkRatio(t *testing.T, what string, hits map[string]uint64, threads uint6
 	}
 }
 
+// awaitHits waits until there are some hundred.
+func awaitHits(t *testing.T, hits func() uint64) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); hits() < 500; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d hits in a minute", hits())
+		}
+	}
+}
+
 // All markers begin to count at one moment, and end at one, although attaching and detaching takes its time.
 func TestCountTogether(t *testing.T) {
 	const threads = 3
@@ -35,10 +45,6 @@ func TestCountTogether(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer c.Close()
-				time.Sleep(50 * time.Millisecond)
-				if err := c.Stop(); err != nil {
-					t.Fatal(err)
-				}
 				hits := map[string]uint64{}
 				read := func() map[string]uint64 {
 					counts, err := c.Read()
@@ -49,6 +55,10 @@ func TestCountTogether(t *testing.T) {
 						hits[n.Marker.Name] = n.Count
 					}
 					return hits
+				}
+				awaitHits(t, func() uint64 { return read()["a"] })
+				if err := c.Stop(); err != nil {
+					t.Fatal(err)
 				}
 				checkRatio(t, "stopped", read(), threads)
 				before := hits["c"]
@@ -78,14 +88,18 @@ func TestOthersTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tr.Close()
-	time.Sleep(20 * time.Millisecond)
+	var got *Latencies
+	read := func() uint64 {
+		if got, err = l.Read(); err != nil {
+			t.Fatal(err)
+		}
+		return got.Begins
+	}
+	awaitHits(t, read)
 	if err := errors.Join(l.Stop(), tr.Stop()); err != nil {
 		t.Fatal(err)
 	}
-	got, err := l.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	read()
 	checkRatio(t, "pairs", map[string]uint64{"a": got.Begins, "b": got.Ends, "c": 3 * got.Begins}, threads)
 	hits := map[string]uint64{}
 	for {

@@ -11,9 +11,9 @@ import (
 
 const module = "github.com/waymark-trace/waymark/"
 
-// An api is a package that declares points: what a program names and tools look at.
+// An api is a package that declares points, which a program names and tools trace.
 type api struct {
-	noun      string   // what its points are called
+	noun      string   // the noun for its points
 	hit       string   // the method of a point that takes arguments, "" for none
 	formatted bool     // its points have a format, and are found by link
 	named     bool     // New takes the names of its points' arguments
@@ -36,8 +36,8 @@ func apiOf(obj types.Object) *api {
 	return apis[obj.Pkg().Path()]
 }
 
-// pointType returns the api of a type whose values are points, nil for other types. Such are
-// the structs that can be asked whether they are enabled; nobody else's have that name there.
+// pointType returns the api of a type whose values are points, nil for other types. Points are
+// structs with a method Enabled; the packages have no others.
 func pointType(t types.Type) *api {
 	if t == nil {
 		return nil
@@ -103,7 +103,7 @@ func isSimple(info *types.Info, call *ast.CallExpr) bool {
 // imports their package.
 func knows(pass *analysis.Pass) bool {
 	if apis[pass.Pkg.Path()] != nil || isTestMain(pass.Pkg) {
-		return false // what an api does with its own points is its own business
+		return false // an api may use its own points in any way
 	}
 	seen := make(map[*types.Package]bool)
 	var visit func(p *types.Package) bool

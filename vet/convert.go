@@ -5,7 +5,7 @@ import (
 	"go/types"
 )
 
-// conversion looks at T(x): most only change what bits are called.
+// conversion checks T(x): most conversions only rename bits.
 func (c *costs) conversion(e *ast.CallExpr) {
 	if len(e.Args) != 1 {
 		return

@@ -44,7 +44,7 @@ func runCost(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// words says what costs, each thing once, with the verb for one or for many.
+// words names the costs, each once, with the verb in singular or plural.
 func (c *costs) words(one, many string) string {
 	var list []string
 	for _, f := range c.found {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// costs collects what evaluating arguments costs: the outermost expressions that call,
-// allocate or look something up.
+// costs collects the expensive parts of arguments: the outermost expressions that call, allocate
+// or look something up.
 type costs struct {
 	pass     *analysis.Pass
 	found    []cost
@@ -26,7 +26,7 @@ func (c *costs) add(e ast.Expr, format string, args ...any) {
 	c.found = append(c.found, cost{e, fmt.Sprintf(format, args...)})
 }
 
-// arguments looks at the arguments of a call, and at what passing them to it does.
+// arguments checks the arguments of a call, and the conversions to its parameters.
 func (c *costs) arguments(call *ast.CallExpr) {
 	sig, _ := c.pass.TypesInfo.TypeOf(call.Fun).(*types.Signature)
 	for i, arg := range call.Args {
@@ -45,7 +45,7 @@ func (c *costs) arguments(call *ast.CallExpr) {
 	}
 }
 
-// look finds the outermost costs in an expression.
+// look finds the outermost expensive parts of an expression.
 func (c *costs) look(e ast.Expr) {
 	if c.pass.TypesInfo.Types[e].Value != nil {
 		return // constants are computed by the compiler
@@ -103,7 +103,7 @@ func (c *costs) unary(e *ast.UnaryExpr) {
 	}
 }
 
-// operand looks at one side of e. The compiler compares string(b) without making the string.
+// operand checks one side of e. The compiler compares string(b) without making the string.
 func (c *costs) operand(e *ast.BinaryExpr, side ast.Expr) {
 	switch e.Op {
 	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:

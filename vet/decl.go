@@ -31,7 +31,7 @@ func runDecl(pass *analysis.Pass) (any, error) {
 	for c := range ix.root.Preorder((*ast.Ident)(nil), (*ast.SelectorExpr)(nil), (*ast.IndexExpr)(nil), (*ast.IndexListExpr)(nil), (*ast.StarExpr)(nil)) {
 		e := c.Node().(ast.Expr)
 		if c.ParentEdgeKind() == edge.SelectorExpr_Sel {
-			continue // the selector is looked at
+			continue // the selector is checked
 		}
 		a := pointType(typeOf(pass.TypesInfo, e))
 		if a == nil {
@@ -61,7 +61,7 @@ func packageOf(point types.Type) string {
 	return types.Unalias(point).(*types.Named).Obj().Pkg().Name()
 }
 
-// remedy ends what is said about a point in the wrong place.
+// remedy ends the message about a point in the wrong scope.
 const remedy = "; declare it as a package-level variable, var x = %s.New…"
 
 // checkPlace reports a point that does not begin as a package-level variable.
@@ -100,7 +100,7 @@ func (ix *index) checkUse(pass *analysis.Pass, a *api, c inspector.Cursor) {
 			ix.reportAt(pass, c, n, "%s passed by value: the copy is not the one that is armed; pass a pointer", a.noun)
 		}
 	case *ast.ArrayType, *ast.MapType, *ast.ChanType, *ast.Ellipsis:
-		if _, ok := up.Parent().Node().(*ast.CompositeLit); !ok { // whose elements are looked at
+		if _, ok := up.Parent().Node().(*ast.CompositeLit); !ok { // its elements are checked
 			ix.reportAt(pass, c, n, "%s as an element, where tools may miss it or its arguments; declare each as a package-level variable, and have pointers here", a.noun)
 		}
 	case *ast.ValueSpec:

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// declared is the fact about a package that names all points in it and in what it imports.
-// A package sees those of its imports alone, so each passes on what it learned.
+// declared is the fact about a package that names all points in it and in its imports.
+// A package sees those of its imports alone, so each passes its own imports' on.
 type declared struct{ Points []point }
 
 // point is a declaration, as other packages learn of it.
@@ -38,7 +38,7 @@ func (d *declared) find(name string) (point, bool) {
 	return d.Points[i], true
 }
 
-// beside says where p is, and what tools make of it and a later one of its name.
+// beside returns the position of p, and how tools treat it and a later one of its name.
 func (p point) beside(later point) string {
 	switch {
 	case p.Noun != later.Noun:

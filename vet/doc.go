@@ -8,9 +8,9 @@
 //	markescape  an argument that makes a local variable escape to the heap
 //	marksimple  a simple marker that leaves code behind, or that no tool can read
 //
-// What is valid is decided by package field, which link and the running program ask too.
-// docs/vet.md shows each finding and the way out. A finding is accepted with a comment on its
-// line, or alone on the line before it, that says why:
+// Package event defines the valid names and formats, for link and the running program too.
+// docs/vet.md shows each finding with its remedy. A finding is accepted with a comment on its
+// line, or alone on the line before it, with the reason:
 //
 //	//waymark:ignore REASON
 //

@@ -10,8 +10,8 @@ import (
 )
 
 // Escape finds arguments that lead to a local variable, which the compiler then puts on the
-// heap: it cannot see what a probe does with them. A guard alone does not help, because the
-// compiler does not ask when a variable escapes, only whether.
+// heap, because it cannot see whether a probe keeps them. A guard alone does not help, because the
+// compiler decides whether a variable escapes, not when.
 var Escape = &analysis.Analyzer{
 	Name:     "markescape",
 	Doc:      "find arguments of markers that make a local variable escape to the heap\n\nA pointer to a local variable, or a slice of a local array, is allocated in every call of its function, armed or not. A copy made under the guard is allocated only while the marker is armed.",

@@ -44,7 +44,7 @@ func runFormat(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// label says what a finding is about: `marker "http:request": `.
+// label begins a finding with its point: `marker "http:request": `.
 func (d *decl) label(pass *analysis.Pass) string {
 	if name, ok := text(pass.TypesInfo, d.name); ok {
 		return fmt.Sprintf("%s %q: ", d.api.noun, name)
@@ -68,7 +68,7 @@ func checkFormat(format string, point types.Type) error {
 	return err
 }
 
-// kinds says which kind a basic type is.
+// kinds maps basic types to their kinds.
 var kinds = map[types.BasicKind]event.Kind{
 	types.Bool:          event.Bool,
 	types.Int:           event.Int,

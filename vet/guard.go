@@ -16,8 +16,8 @@ type guard struct {
 	flags map[types.Object]ast.Expr
 }
 
-// from returns where the code begins that the guard around a hit protects, NoPos when there
-// is no guard. It looks at what is around the hit, and at "if !m.Enabled() { return }" before.
+// from returns the beginning of the code that a guard around a hit protects, NoPos when there
+// is no guard. It checks the statements around the hit, and "if !m.Enabled() { return }" before it.
 func (g *guard) from(at inspector.Cursor) token.Pos {
 	for c := at; ; c = c.Parent() {
 		up := c.Parent()
@@ -66,7 +66,7 @@ func (g *guard) left(c inspector.Cursor) token.Pos {
 }
 
 // implied reports whether the point is enabled when e is value. "a.Enabled() || b.Enabled()"
-// guards either: who writes it computes something for both.
+// guards either: such code computes something for both.
 func (g *guard) implied(e ast.Expr, value bool) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.UnaryExpr:

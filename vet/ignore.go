@@ -58,7 +58,7 @@ func lineOf(fset *token.FileSet, pos token.Pos) line {
 	return line{p.Filename, p.Line}
 }
 
-// report tells of a finding, unless it is accepted on its line or on the one where the
+// report reports a finding, unless it is accepted on its line or on the one where the
 // statement around it begins.
 func (ix *index) report(pass *analysis.Pass, around ast.Node, d analysis.Diagnostic) {
 	for _, pos := range []token.Pos{d.Pos, around.Pos()} {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// index is what one walk over a package found.
+// index has the results of one walk over a package.
 type index struct {
 	root    inspector.Cursor
 	decls   []*decl
@@ -31,7 +31,7 @@ type decl struct {
 	call   *ast.CallExpr
 	name   ast.Expr
 	format ast.Expr   // nil for those that have none
-	fields []ast.Expr // the names of a tracepoint's arguments, nil where it is not said one by one
+	fields []ast.Expr // the names of a tracepoint's arguments, nil if they are not given one by one
 }
 
 // hit is a call of Mark or Trace.
@@ -39,7 +39,7 @@ type hit struct {
 	api   *api
 	at    inspector.Cursor
 	call  *ast.CallExpr
-	point ast.Expr // whose method is called
+	point ast.Expr // the receiver of the call
 }
 
 // simpleHit is a simple marker.
@@ -155,5 +155,5 @@ func text(info *types.Info, e ast.Expr) (string, bool) {
 	return constant.StringVal(v), true
 }
 
-// indexOf returns the package's index, nil when there is nothing to look at.
+// indexOf returns the package's index, nil when it has no points.
 func indexOf(pass *analysis.Pass) *index { return pass.ResultOf[indexer].(*index) }

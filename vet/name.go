@@ -39,7 +39,7 @@ func runName(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// checkDeclared reports what is wrong with the name of a declaration, and remembers it.
+// checkDeclared reports a wrong name of a declaration, and remembers the name.
 func (ix *index) checkDeclared(pass *analysis.Pass, d *decl, known *declared) {
 	name, ok := text(pass.TypesInfo, d.name)
 	if !ok {
@@ -58,7 +58,7 @@ func (ix *index) checkDeclared(pass *analysis.Pass, d *decl, known *declared) {
 	known.Points = append(known.Points, p)
 }
 
-// checkFields reports what is wrong with the names of a tracepoint's arguments: each has one, or none has.
+// checkFields reports wrong names of a tracepoint's arguments: all have names, or none has.
 func (ix *index) checkFields(pass *analysis.Pass, d *decl) {
 	if len(d.fields) == 0 {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/waymark-trace/waymark/event"
 )
 
-// Simple checks simple markers, of which nothing must be left in the code.
+// Simple checks simple markers, which must leave nothing in the code.
 var Simple = &analysis.Analyzer{
 	Name:     "marksimple",
 	Doc:      "check simple markers\n\nName and format of a simple marker are constants, and its arguments variables that fit the format, or fields of variables without a pointer between: of these alone the compiler leaves no code, and they alone have a name by which a tool finds them.",
@@ -52,8 +52,8 @@ func runSimple(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// checkSimpleFormat asks the one table of verbs and kinds for the arguments that have a kind.
-// Simple markers name anything; what has none is printed as the tool knows best.
+// checkSimpleFormat checks the arguments that have a kind against the table of verbs and kinds.
+// Simple markers name variables of any type; tools print the others in their own way.
 func checkSimpleFormat(format string, info *types.Info, args []ast.Expr) error {
 	verbs, err := event.Verbs(format)
 	if err != nil {
@@ -71,7 +71,7 @@ func checkSimpleFormat(format string, info *types.Info, args []ast.Expr) error {
 	return nil
 }
 
-// leftOf says what the compiler keeps of an argument, "" for nothing.
+// leftOf names the code that the compiler keeps of an argument, "" for none.
 func leftOf(info *types.Info, e ast.Expr) string {
 	if info.Types[e].Value != nil {
 		return "" // computed by the compiler

@@ -74,8 +74,8 @@ func TestNothingInTools(t *testing.T) {
 	}
 }
 
-// everyCall takes each call of a method for one of a marker's. What is found means nothing,
-// but nothing may panic, and what the fix makes of others' code must be code.
+// everyCall treats each call of a method as one of a marker's. The findings are meaningless, but
+// nothing may panic, and the fixes must leave valid code.
 var everyCall = &analysis.Analyzer{
 	Name: "everycall",
 	Doc:  "wrap every call that could be wrapped",

@@ -17,7 +17,7 @@ var all = &analysis.Analyzer{
 	FactTypes: Name.FactTypes,
 	Run: func(pass *analysis.Pass) (any, error) {
 		quiet := *pass
-		if !strings.Contains(pass.Pkg.Path(), "/namedep") { // analysistest wants to be told of each fact
+		if !strings.Contains(pass.Pkg.Path(), "/namedep") { // analysistest requires each fact to be listed
 			quiet.ExportPackageFact = func(analysis.Fact) {}
 		}
 		for _, a := range Analyzers() {

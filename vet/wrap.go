@@ -10,9 +10,9 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// wrap returns the fix that puts a hit under its guard. There is none for a deferred hit,
-// whose arguments are computed early on purpose, and for a point that is the result of a call,
-// which would be made twice.
+// wrap returns the fix that puts a hit under its guard. A deferred hit has none, because its
+// arguments are computed early on purpose, and neither has a point that is the result of a call,
+// which would run twice.
 func (ix *index) wrap(pass *analysis.Pass, h *hit) (analysis.SuggestedFix, bool) {
 	var none analysis.SuggestedFix
 	at := outermost(h.at).Parent()

@@ -2,8 +2,8 @@ package main
 
 import "github.com/waymark-trace/waymark/marker"
 
-// The places in this server that somebody may want to look at while it runs. Whoever
-// operates it sees the names and fields, so they are kept together and documented.
+// The markers of this server. Its operators see the names and fields, so they are kept together and
+// documented.
 var (
 	// accept: a client connected.
 	accept = marker.New1[string]("http:accept", "remote %s")

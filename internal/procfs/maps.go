@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -56,6 +57,27 @@ func Maps(pid int) ([]Mapping, error) {
 	return ParseMaps(f)
 }
 
+// Executables returns the executable mappings of files of process pid, as Maps does. The kernel formats most of
+// its time when it prints maps, and most lines are of data, so it is asked for these alone where it can be.
+func Executables(pid int) ([]Mapping, error) {
+	f, err := open(path(pid, "maps"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	all, err := queryExecutables(f)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return readExecutables(f)
+	}
+	return all, err
+}
+
+// readExecutables is Executables by the text of maps.
+func readExecutables(r io.Reader) ([]Mapping, error) {
+	all, err := ParseMaps(r)
+	return slices.DeleteFunc(all, func(m Mapping) bool { return !m.Executable || m.Inode == 0 }), err
+}
+
 // ParseMaps reads the format of /proc/PID/maps, at most MaxMappings lines.
 func ParseMaps(r io.Reader) ([]Mapping, error) {
 	all := make([]Mapping, 0, 64)
@@ -80,6 +102,9 @@ func ParseMaps(r io.Reader) ([]Mapping, error) {
 	}
 	return all, nil
 }
+
+// deletedSuffix is what the kernel appends to the path of a file that has no name any more.
+const deletedSuffix = " (deleted)"
 
 var errMapping = errors.New("not start-end perms offset major:minor inode path")
 
@@ -118,13 +143,13 @@ func parseMapping(line []byte, last string) (Mapping, error) {
 	m.Writable, m.Executable, m.Private = perms[1] == 'w', perms[2] == 'x', perms[3] == 'p'
 	// The kernel pads with blanks in front of the path; a path itself begins with / or [.
 	rest = bytes.TrimLeft(rest, " ")
-	if string(rest) == last && !bytes.HasSuffix(rest, []byte(" (deleted)")) {
+	if string(rest) == last && !bytes.HasSuffix(rest, []byte(deletedSuffix)) {
 		m.Path = last
 		return m, nil
 	}
 	name := string(rest)
 	// A file may really be named "x (deleted)": only the kernel knows, and map_files shows it.
-	name, m.Deleted = strings.CutSuffix(name, " (deleted)")
+	name, m.Deleted = strings.CutSuffix(name, deletedSuffix)
 	// Newline is the only escaped byte, and a backslash is not: a name with the four
 	// characters \012 is indistinguishable from one with a newline.
 	m.Path = strings.ReplaceAll(name, `\012`, "\n")

@@ -58,13 +58,20 @@ func (a *Agent) Switch(names []string, on bool) error {
 	return a.conn.Do(&wire.Request{Do: do, Names: names})
 }
 
-// Sessions returns the recordings of the program.
+// Sessions returns the recordings of the program. No two have the same name.
 func (a *Agent) Sessions() (all []Session, err error) {
+	names := map[string]int{}
 	err = a.conn.List(wire.Sessions, func(answer *wire.Answer) {
 		if answer.Session != nil {
 			all = append(all, a.sessionOf(answer.Session))
+			names[answer.Session.Name]++
 		}
 	})
+	for name, n := range names {
+		if n > 1 && err == nil {
+			return nil, fmt.Errorf("the agent of process %d lists %d recordings with the name %q", a.conn.PID, n, name)
+		}
+	}
 	return all, err
 }
 

@@ -41,6 +41,7 @@ func TestRedZoneOfFunctions(t *testing.T) {
 		for _, compiler := range compilers {
 			t.Run(filepath.Base(compiler)+" "+flags, func(t *testing.T) {
 				path := filepath.Join(private(t), "frames")
+				t.Setenv("GMON_OUT_PREFIX", path) // where -pg writes its counts
 				run(t, compiler, append(strings.Fields(flags), "-w", "-o", path, "testdata/frames.c")...)
 				harmed, none := changedWhile(t, path, false)
 				if len(none) > 0 {

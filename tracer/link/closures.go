@@ -7,7 +7,7 @@ import (
 )
 
 // The compiler turns defer m.Mark(x), go m.Mark(x) and the method value m.Mark into closures: a
-// function that it adds, named ….deferwrapN, ….gowrapN or …Mark-fm, and behind its address the
+// function that it adds, named ….deferwrapN, ….gowrapN or …Mark-fm, and after its address the
 // captured values, of which the marker's address and the dictionary are two. So the code that tests
 // the marker is in a function that does not name it, and the function that names it does not test
 // it. To put them together, link follows the stores of addresses in the latter.
@@ -74,9 +74,11 @@ func (c *code) scanClosures(maker *gosym.Func, made []*closure) {
 
 // scanClosure looks for sites in the function of one closure.
 func (c *code) scanClosure(maker *gosym.Func, made *closure) {
-	if c.budget -= int(min(made.function.End-made.function.Entry, maxFunction)); c.budget < 0 {
+	size := int(min(made.function.End-made.function.Entry, maxFunction))
+	if size > c.captured { // in hostile files only
 		return
 	}
+	c.captured -= size
 	c.scanWith(made.function, made.words, nil, func(s siteAt) siteAt {
 		if isMethodValue(made.function.Name) {
 			at := c.site([]uint64{made.at}, maker, s.call)

@@ -21,21 +21,28 @@ func (o *optimized) code() schema.Code {
 	return code
 }
 
-// tell notes in the schema which sites are rewritten, and in the report those that are none because
-// Mark is called there.
+// tell notes in the schema which sites are rewritten, and in the report those that read no armed word at an address of
+// their own.
 func (o *optimized) tell(doc *schema.Document) {
-	rewritten := make(map[uint64]bool)
+	rewritten, reported := make(map[uint64]bool), make(map[uint64]bool)
 	for _, r := range o.report {
-		rewritten[r.Address] = r.Optimized
+		rewritten[r.Address], reported[r.Address] = r.Optimized, true
 	}
 	for i := range doc.Markers {
 		sites := doc.Markers[i].Sites
 		for j, s := range sites {
 			sites[j].Optimized = rewritten[s.Address]
-			if s.Call {
-				o.report = append(o.report, SiteReport{Kind: "marker", Name: doc.Markers[i].Provider + ":" + doc.Markers[i].Name,
-					Address: s.Address, Function: s.Function, File: s.File, Line: s.Line, Why: "it calls Mark, which tests"})
+			why := ""
+			switch {
+			case s.Call:
+				why = "it calls Mark, which tests"
+			case !reported[s.Address]:
+				why = "the marker's address is in a register, as for defer m.Mark(x); a call in a function literal can be optimized"
+			default:
+				continue
 			}
+			o.report = append(o.report, SiteReport{Kind: "marker", Name: doc.Markers[i].Provider + ":" + doc.Markers[i].Name,
+				Address: s.Address, Function: s.Function, File: s.File, Line: s.Line, Why: why})
 		}
 	}
 }

@@ -9,6 +9,9 @@
 //	image    the file as addresses: segments, relocations, the anchor
 //	markers  every marker in its data
 //	sites    the code that tests each, and the dictionary it passes to the slow path
+//	flow     the addresses in registers, on the stack and in closures, which lead to both
+//	inlined  the lines that markers are marked on, in whatever functions these are inlined
+//	calls    where Mark is called rather than inlined, and why
 //	types    argument types out of a dictionary
 //	notes    what other tools read
 //	simple   the simple markers, which are in the source alone

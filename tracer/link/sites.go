@@ -21,14 +21,15 @@ type siteAt struct {
 
 // code finds the references to markers in the program's text.
 type code struct {
-	img     *image
-	funcs   *gosym.Table
-	markers []*markerAt // by address
-	low     uint64      // markers lie in low … high
-	high    uint64
-	inlined *inlining
-	budget  int // of bytes to decode: functions overlap in hostile files only
-	seen    map[siteOfMarker]bool
+	img      *image
+	funcs    *gosym.Table
+	markers  []*markerAt // by address
+	low      uint64      // markers lie in low … high
+	high     uint64
+	inlined  *inlining
+	budget   int // of bytes to decode: functions overlap in hostile files only
+	captured int // of bytes to decode in functions of closures
+	seen     map[siteOfMarker]bool
 }
 
 type siteOfMarker struct {
@@ -62,7 +63,7 @@ func (img *image) findSites(markers []*markerAt) (err error) {
 	if text == nil || c.funcs == nil {
 		return fmt.Errorf("%w: it has no function table", ErrLayout)
 	}
-	c.budget = 2 * len(text)
+	c.budget, c.captured = 2*len(text), len(text)
 	wanted := func(to uint64) bool { return to-c.low < c.high-c.low && c.marker(to) != nil }
 	return img.references(c.funcs, text, wanted, func(fn *gosym.Func) error {
 		if c.budget -= int(min(fn.End-fn.Entry, maxFunction)); c.budget < 0 {

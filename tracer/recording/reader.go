@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -57,9 +58,14 @@ func Open(path string) (*Reader, error) {
 		if err != nil {
 			errs = append(errs, err)
 		}
-		if t != nil {
-			r.Traces = append(r.Traces, t)
+		if t == nil {
+			continue
 		}
+		if of := copied(t, r.Traces); of != nil {
+			errs = append(errs, fmt.Errorf("%s is not read: %w, %s", t.Dir, ErrCopy, of.Dir))
+			continue
+		}
+		r.Traces = append(r.Traces, t)
 	}
 	err = errors.Join(errs...)
 	if len(r.Traces) == 0 {

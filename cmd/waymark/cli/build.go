@@ -11,15 +11,15 @@ import (
 
 const buildLong = `Build a Go program and link its markers: go build, then waymark link.
 
-Flags and packages are passed to go build as they are. Two more flags are those of waymark
-link: --optimize makes sites read no memory while off, and --no-watch then leaves out the
-goroutine that looks for kernel tracers. -o DIR/ takes several packages. go build chooses the
-name unless -o does. An unlinked program never appears under that name: when something goes
-wrong, what was there before stays.`
+Flags and packages are passed to go build as they are. Two more flags are those
+of waymark link: --optimize makes sites read no memory while off, and --no-watch
+then leaves out the goroutine that checks for kernel tracers. -o DIR/ takes
+several packages. go build chooses the name without -o. An unlinked program
+never appears under that name: after an error, the old file is still there.`
 
 const buildExample = `  waymark build ./cmd/server                         ./server
   waymark build -o bin/ ./cmd/server                 bin/server
-  waymark build --optimize ./cmd/server              and sites that read no memory
+  waymark build --optimize ./cmd/server              sites read no memory
   waymark build -race -tags prod -ldflags=-s -o app .`
 
 func newBuildCommand(env *term.Env) *cobra.Command {
@@ -44,26 +44,28 @@ func newBuildCommand(env *term.Env) *cobra.Command {
 
 const linkLong = `Make the markers of finished Go executables visible to every tracer.
 
-link adds standard SDT notes to an executable that go build made, with the names and types
-of fields that waymark shows. No byte of code moves; the program runs as before. Linking
-again does nothing.
+link adds standard SDT notes to an executable of go build, and the names and
+types of fields that waymark shows. No byte of code moves; the program runs as
+before. Linking again does nothing.
 
-With --optimize, sites that can be proved to be nothing but a test of their armed word are
-rewritten: off, they read no memory and execute a jump or a NOP; arming patches them in the
-running program, one byte each (docs/patching.md). The program then looks every 100 ms
-whether a kernel tracer wants a marker. Linking without --optimize puts the code back.
+With --optimize, sites that provably only test their armed word are rewritten:
+while off, they read no memory and execute a jump or a NOP; arming patches them
+in the running program, one byte each (docs/patching.md). The program then
+checks every 100 ms whether a kernel tracer wants a marker. Linking without
+--optimize restores the code.
 
-Simple markers are found in the sources that the program's debugging information names: in the module
-cache, in the working directory's module, or where --source says. waymark list shows where
-they are, and -v here why some have no place (docs/simple.md).
+Simple markers are found in the sources that the program's debugging information
+names: in the module cache, in the working directory's module, or in the
+--source directories. waymark list shows their probe locations; -v shows here
+why some have none (docs/simple.md).
 
-The file is replaced in one step and keeps its mode; a program that runs
-keeps the file it was started from.`
+The file is replaced in one step and keeps its mode. A running program keeps the
+file that it was started from.`
 
 const linkExample = `  waymark link server                     in place
   waymark link -o server.linked server    into another file
   waymark link -v bin/*                   with what was found
-  waymark link --optimize -v server       and sites that read no memory`
+  waymark link --optimize -v server       sites read no memory`
 
 func newLinkCommand(env *term.Env) *cobra.Command {
 	var out string
@@ -85,10 +87,10 @@ func newLinkCommand(env *term.Env) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `OUT` instead of in place")
-	cmd.Flags().BoolVar(&options.Optimize, "optimize", false, "make sites read no memory while off, patched in the running program")
-	cmd.Flags().BoolVar(&options.NoWatch, "no-watch", false, "with --optimize: do not look for kernel tracers every 100 ms")
-	cmd.Flags().StringArrayVar(&options.Sources, "source", nil, "look for the sources of simple markers in `DIR` too")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show every marker and where it is marked")
+	cmd.Flags().BoolVar(&options.Optimize, "optimize", false, "make sites read no memory while off")
+	cmd.Flags().BoolVar(&options.NoWatch, "no-watch", false, "with --optimize: do not check for kernel tracers")
+	cmd.Flags().StringArrayVar(&options.Sources, "source", nil, "search `DIR` for sources of simple markers, too")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show every marker with its sites")
 	return cmd
 }
 

@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/demo"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/explain"
@@ -29,22 +30,24 @@ import (
 
 const rootLong = `Static tracing for Go programs, and for every program that has SDT markers.
 
-A marker is a named place in a program, such as http:request_start. It costs next to
-nothing until somebody looks at it. Put one into a Go program with package marker, build it
-with "waymark build", and look with "waymark stat" and "waymark trace".
+A marker is a named trace point in a program, such as http:request_start. It
+costs next to nothing until it is traced. Declare one with package marker, build
+the program with "waymark build", and trace it with "waymark stat" and "waymark
+trace". A hit is one execution of a marker; an event is a hit that was printed
+or recorded, with its fields.
 
-Exit status: 0 when all went well, also when Ctrl-C or -d ended a trace; 1 for an error; 2
-for a command line that makes no sense; 130 when Ctrl-C came before there was anything to
-end, or twice. With "-- COMMAND" it is that of the command, 128+N when signal N ended it,
-unless waymark itself ended it because of -d or -n.`
+Exit status: 0 for success, also when Ctrl-C or -d ended a trace; 1 for an
+error; 2 for wrong usage; 130 when Ctrl-C came before there was anything to end,
+or twice. With "-- COMMAND" it is the exit status of the command, 128+N if
+signal N ended it, unless waymark ended it because of -d or -n.`
 
-const rootExample = `  waymark build -o server ./cmd/server        a go build whose markers every tracer sees
-  waymark list ./server                       the markers of a file
-  waymark stat -p 1234 'http:*'               how often each is hit, live
-  waymark trace -p 1234 http:request_start    one line for each hit
+const rootExample = `  waymark build -o server ./cmd/server       a go build with visible markers
+  waymark list ./server                      the markers of a file
+  waymark stat -p 1234 'http:*'              hits of each marker, live
+  waymark trace -p 1234 http:request_start   one line for each hit
   waymark latency -p 1234 http:request_start http:request_end
-                                              how long it takes from one to the other
-  waymark trace -- ./server -port 8080        from the first instruction on`
+                                             time from one to the other
+  waymark trace -- ./server -port 8080       from the first instruction on`
 
 // usageTemplate is cobra's without what waymark has no use for.
 const usageTemplate = `Usage:
@@ -54,19 +57,26 @@ const usageTemplate = `Usage:
 Examples:
 {{.Example}}
 {{- end}}
+{{- $all := .Commands}}
+{{- range $group := .Groups}}
+
+{{.Title}}:
+{{- range $all}}{{if and .IsAvailableCommand (eq .GroupID $group.ID)}}
+  {{rpad .Name .NamePadding}} {{.Short}}
+{{- end}}{{end}}{{end}}
 {{- if .HasAvailableSubCommands}}
 
-Commands:
-{{- range .Commands}}{{if .IsAvailableCommand}}
+{{if .Groups}}Other{{else}}Commands{{end}}:
+{{- range $all}}{{if and .IsAvailableCommand (eq .GroupID "")}}
   {{rpad .Name .NamePadding}} {{.Short}}
 {{- end}}{{end}}
 
-{{.CommandPath}} COMMAND --help says more about a command.
+Use "{{.CommandPath}} COMMAND --help" for more about a command.
 {{- end}}
 {{- if .HasAvailableLocalFlags}}
 
 Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
 {{- end}}
 `
 
@@ -103,41 +113,42 @@ func newRoot(env *term.Env) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version:       strings.TrimPrefix(currentVersion(), "waymark "),
 	}
+	root.SetVersionTemplate("waymark {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return flagError(cmd, err)
 	})
 	root.SuggestionsMinimumDistance = 2
+	cobra.EnableCommandSorting = false // groups are in the order of use
 	root.SetUsageTemplate(usageTemplate)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveDefault)
-	root.AddCommand(
-		newListCommand(env),
-		newStatCommand(env),
-		newTraceCommand(env),
-		newLatencyCommand(env),
-		newRecordCommand(env),
-		newReportCommand(env),
-		newSnapshotCommand(env),
-		newRecoverCommand(env),
-		newSessionsCommand(env),
-		newKeyCommand(env),
-		newArmCommand(env),
-		newLinkCommand(env),
-		newBuildCommand(env),
-		newVetCommand(env),
-		newVetFixCommand(),
-		newProbeCommand(env),
-		newDoctorCommand(env),
-		newDemoCommand(env),
-		newVersionCommand(env),
-		newPauseCommand(),
-	)
+	for _, group := range []struct {
+		title string
+		verbs []*cobra.Command
+	}{
+		{"Look", []*cobra.Command{newListCommand(env), newStatCommand(env), newTraceCommand(env), newLatencyCommand(env)}},
+		{"Record", []*cobra.Command{
+			newRecordCommand(env), newReportCommand(env), newSnapshotCommand(env), newRecoverCommand(env), newSessionsCommand(env),
+		}},
+		{"Prepare", []*cobra.Command{
+			newBuildCommand(env), newLinkCommand(env), newVetCommand(env), newKeyCommand(env), newArmCommand(env), newProbeCommand(env),
+		}},
+		{"Check and repair", []*cobra.Command{newDoctorCommand(env)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, verb := range group.verbs {
+			verb.GroupID = group.title
+			root.AddCommand(verb)
+		}
+	}
+	root.AddCommand(newDemoCommand(env), newVersionCommand(env), newVetFixCommand(), newPauseCommand())
 	root.SetHelpCommand(newHelpCommand())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
 			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, knownShell
-			cmd.Example = "  source <(waymark completion bash)        in this shell; waymark completion bash --help says how in all"
+			cmd.Example = "  source <(waymark completion bash)   in this shell"
 		}
 		completePIDs(cmd)
 		for _, sub := range cmd.Commands() {
@@ -165,7 +176,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
-		Short:   "Say more about a command",
+		Short:   "Show the help of a command",
 		Example: "  waymark help trace",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
@@ -188,7 +199,7 @@ func newHelpCommand() *cobra.Command {
 // knownShell refuses shells that there is no completion for.
 func knownShell(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return term.Usage("there is bash, fish, powershell and zsh", "no completions for %q", args[0])
+		return term.Usage("use bash, fish, powershell or zsh", "no completions for %q", args[0])
 	}
 	return cmd.Help()
 }
@@ -196,9 +207,12 @@ func knownShell(cmd *cobra.Command, args []string) error {
 // goSays matches what Go's packages say of a flag's value in words of their own.
 var goSays = regexp.MustCompile(`strconv\.\w+: parsing ("[^"]*"): (invalid syntax|value out of range)`)
 
-// flagError says what is wrong with a flag.
+// flagError reports a wrong flag or value.
 func flagError(cmd *cobra.Command, err error) error {
 	text, hint := err.Error(), cmd.CommandPath()+" --help shows the flags"
+	if near := similarFlag(cmd, text); near != "" {
+		hint = "did you mean --" + near + "?"
+	}
 	if m := goSays.FindStringSubmatch(text); m != nil {
 		reason := m[1] + " is no number"
 		if m[2] == "value out of range" {
@@ -210,6 +224,25 @@ func flagError(cmd *cobra.Command, err error) error {
 		text, hint = before+": "+after, "a duration has a unit, such as 500ms, 1s or 2m"
 	}
 	return term.Usage(hint, "%s", text)
+}
+
+// similarFlag returns the flag that is most similar to an unknown one, "" if none is.
+func similarFlag(cmd *cobra.Command, text string) string {
+	wrong, unknown := strings.CutPrefix(text, "unknown flag: --")
+	if !unknown {
+		return ""
+	}
+	var names cobra.Command
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	names.SuggestionsMinimumDistance = 2
+	if near := names.SuggestionsFor(wrong); len(near) > 0 {
+		return near[0]
+	}
+	return ""
 }
 
 // exitStatus prints err and returns the exit status for it.
@@ -262,6 +295,12 @@ func newPauseCommand() *cobra.Command {
 // release is the version of a released binary, which the linker sets.
 var release string
 
+// currentVersion returns the version line of this binary.
+func currentVersion() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionLine(info)
+}
+
 // versionLine returns the version of the release or else of the module, with the commit if there is one.
 func versionLine(info *debug.BuildInfo) string {
 	version, commit := "(unknown)", ""
@@ -279,13 +318,13 @@ func versionLine(info *debug.BuildInfo) string {
 	return fmt.Sprintf("waymark %s%s %s %s/%s", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-const demoLong = `Shows what waymark does, on a real web server, in a few seconds.
+const demoLong = `Show what waymark does, on a real web server, in less than a minute.
 
-It builds the example server, links it so that every tracer sees its markers, lists them,
-runs the server under a load of its own on the loopback interface, counts the markers' hits
-while it runs, and shows how long requests took, from pairs of markers joined by goroutine.
-It ends by itself. Where the kernel's tracing is not permitted, the agent inside the server does
-the looking instead, and it says so.`
+It builds the example server, links it, lists its markers, runs it under a load
+of its own on the loopback interface, counts the hits while it runs, and shows
+how long requests took, from pairs of markers joined by goroutine. It ends by
+itself. Without permission to trace through the kernel it uses the agent in the
+server, and its output says so.`
 
 func newDemoCommand(env *term.Env) *cobra.Command {
 	return &cobra.Command{

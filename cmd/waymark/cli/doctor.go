@@ -16,18 +16,20 @@ import (
 	"github.com/waymark-trace/waymark/tracer/doctor"
 )
 
-const doctorLong = `Say what this kernel, these privileges and a process allow, and repair counters left raised.
+const doctorLong = `Report what can be traced here, and repair what dead tracers left.
 
-Without a target it looks at the kernel, its settings and the privileges at hand, and attaches to an
-instruction of its own to see. With -p PID it looks at a process, with FILE at the file and every
-process that maps it, and says of the rest only what is not in order. Each line is ok, warn (stat and
-trace work, something else does not) or fail (they do not). Exit status: 0 when stat and trace will work,
-1 otherwise.
+Without a target it checks the kernel, its settings and the privileges at hand,
+and attaches to an instruction of its own. With -p PID it also checks a process,
+with FILE the file and every process that maps it; of the rest it then reports
+problems only. Each line is ok, warn (stat and trace work, something else does
+not) or fail (they do not). Exit status: 0 if stat and trace will work, 1
+otherwise.
 
-A reference counter that is raised makes its marker cost what it costs while traced. One is left
-behind when it is raised, no instruction of its marker's sites differs from the file's, no debugger is
-there, and that lasts. --repair shows what it would do and asks; --yes does not ask. A counter
-is written only if it, the process and the instructions are what was shown.`
+A raised reference counter makes its marker as expensive as while it is traced.
+A counter counts as leaked if it stays raised, no instruction of its marker's
+sites differs from the file, and no debugger is attached. --repair shows the
+repair and asks; --yes does not ask. A counter is written only if the counter,
+the process and the instructions are still as shown.`
 
 const doctorExample = `  waymark doctor                           will stat and trace work here?
   waymark doctor -p 1234                   with this process?
@@ -45,7 +47,7 @@ func newDoctorCommand(env *term.Env) *cobra.Command {
 	var o doctorOptions
 	cmd := &cobra.Command{
 		Use:     "doctor [-p PID | FILE] [--repair [--yes]] [--json]",
-		Short:   "Say what can be traced here, and repair what dead tracers left",
+		Short:   "Report what can be traced here, and repair leaks",
 		Long:    doctorLong,
 		Example: doctorExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,7 +68,7 @@ func newDoctorCommand(env *term.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.IntVarP(&o.pid, "pid", "p", 0, "the process `PID`")
-	flags.BoolVar(&o.repair, "repair", false, "lower the counters that were left raised, after asking")
+	flags.BoolVar(&o.repair, "repair", false, "lower leaked counters, after asking")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
 	flags.BoolVar(&o.json, "json", false, "print JSON, one object a line: docs/json.md")
 	return cmd

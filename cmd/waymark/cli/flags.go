@@ -26,6 +26,7 @@ type watchFlags struct {
 	out      string
 	where    string
 	vars     []string
+	str      []string
 	engine   session.Engine
 	count    uint64
 }
@@ -34,13 +35,14 @@ type watchFlags struct {
 func (f *watchFlags) add(cmd *cobra.Command, counted string) {
 	flags := cmd.Flags()
 	flags.Uint64VarP(&f.count, "count", "n", 0, counted)
-	flags.IntSliceVarP(&f.pids, "pid", "p", nil, "the process `PID`, or several (12,34), until they end")
-	flags.BoolVar(&f.follow, "follow", false, "children too, and every program and library from its first instruction")
+	flags.IntSliceVarP(&f.pids, "pid", "p", nil, "process `PID`, or several (12,34), until they end")
+	flags.BoolVar(&f.follow, "follow", false, "children too, and all that they execute and load")
 	flags.DurationVarP(&f.duration, "duration", "d", 0, "end after `DURATION`, such as 10s or 2m")
 	flags.BoolVar(&f.json, "json", false, "print JSON, one object a line: docs/json.md")
-	flags.StringVarP(&f.out, "output", "o", "", "write the results to `FILE`, - for standard output")
-	flags.StringVar(&f.where, "where", "", "only hits of which `CONDITION` holds: docs/filters.md")
-	flags.StringSliceVar(&f.vars, "vars", nil, "more variables of simple markers: `'req.Method,cmd->len'`")
+	flags.StringVarP(&f.out, "output", "o", "", "write to `FILE`, - for standard output")
+	flags.StringVar(&f.where, "where", "", "only matching hits: `CONDITION`, see docs/filters.md")
+	flags.StringSliceVar(&f.vars, "vars", nil, "more variables of simple markers: `LIST`")
+	flags.StringSliceVar(&f.str, "str", nil, "arguments that are texts: `ARG`, or ARG:LENGTH")
 	flags.Var(&f.engine, "engine", session.EngineUsage)
 }
 
@@ -106,10 +108,24 @@ func (f *watchFlags) check(cmd *cobra.Command, counted string) error {
 	if cmd.Flags().Changed("count") && f.count == 0 {
 		return term.Usage("without -n there is no limit", "-n 0 asks for no %s at all", counted)
 	}
+	for _, arg := range f.str {
+		if _, err := strconv.Atoi(arg); err == nil {
+			hint := "such as --str arg1"
+			if cmd.Flags().Lookup("max-string") != nil {
+				hint = "--max-string " + arg + " limits the length of strings"
+			}
+			return term.Usage(hint, "--str %s is no argument", arg)
+		}
+	}
 	if err := checkDuration(f.duration); err != nil {
 		return err
 	}
 	return checkWhere(f.where)
+}
+
+// how returns how to attach: Later is the session's.
+func (f *watchFlags) how(later *tracer.Later) tracer.Attach {
+	return tracer.Attach{Where: f.where, Vars: f.vars, Strings: f.str, Later: later}
 }
 
 func checkDuration(d time.Duration) error {
@@ -167,8 +183,8 @@ type intervalFlags struct {
 
 func (f *intervalFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.DurationVarP(&f.interval, "interval", "i", time.Second, "on a terminal or with --json, show what there is every `DURATION`")
-	flags.VarP(&f.print, "print", "I", "print what there was in every `MS` milliseconds; a duration such as 1s will do")
+	flags.DurationVarP(&f.interval, "interval", "i", time.Second, "with a terminal or --json: show totals every `DURATION`")
+	flags.VarP(&f.print, "print", "I", "print the hits of every `MS` milliseconds, or 1s")
 }
 
 func (f *intervalFlags) check(cmd *cobra.Command) error {

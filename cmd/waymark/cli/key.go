@@ -28,23 +28,25 @@ func pointError(kind string, err error) error {
 	return term.WithHint(fmt.Errorf("no %s matches %q", kind, none.Pattern), "%s", explain.NoMatchHint(none))
 }
 
-const keyLong = `Switch the keys of a Go program, the branches that it declares with package statickey.
+const keyLong = `Switch the keys of a Go program: branches declared with package statickey.
 
-It asks the program's agent, which needs no privilege, and holds what it switched until Ctrl-C, -d or
-the end of the process; then keys are as they were, however waymark ends. Keys count: one that the
-program itself has enabled stays on when it is switched off once more than on by others.
+The program's agent switches them, without privilege, until Ctrl-C, -d or the
+end of the process. Then keys return to their state, however waymark ends. Keys
+count: one that the program itself has enabled stays on when it is switched off
+once more often than on by others.
 
 NAME is provider:name as the program declares it, or a pattern such as 'app:*'.`
 
-const keyExample = `  waymark key list -p 1234                the keys of a process, and which are on
+const keyExample = `  waymark key list -p 1234                the keys of a process
   waymark key on -p 1234 app:verbose      on until Ctrl-C
   waymark key off -d 10s -p 1234 'app:*'  off for ten seconds`
 
-const armLong = `Arm markers of a Go program, so that functions that the program itself connected to them run.
+const armLong = `Arm markers of a Go program, so that functions that the program itself connected
+to them run.
 
-It asks the program's agent, which needs no privilege, and holds them armed until Ctrl-C, -d or the
-end of the process. What passes then is counted: waymark list -p PID --engine agent shows it.
-Looking at markers from outside needs no arming: stat, trace and record do it themselves.`
+The program's agent arms them, without privilege, until Ctrl-C, -d or the end of
+the process. Hits are counted meanwhile: waymark list -p PID --engine agent
+shows them. Tracing needs no arming: stat, trace and record do it themselves.`
 
 const armExample = `  waymark arm -p 1234 'http:*'
   waymark arm -d 10s -p 1234 http:request_start`

@@ -15,27 +15,33 @@ import (
 
 const latencyLong = `Measure the time from hits of one marker to hits of another.
 
-A pair is a hit of BEGIN and the next one of END in the same goroutine of a Go program, or else
-in the same thread. With --key it is the next one with the same value of a field, such as the
-number of a request that several threads work at: --key id, or --key id=request_id where END has
-another name for it. argN is the N-th field of any marker. Pairs are always of one process. When
-BEGIN comes again before END, it begins anew: of nested pairs the innermost is measured.
+A pair is a hit of BEGIN and the next hit of END in the same goroutine of a Go
+program, or else in the same thread. --key joins by a field instead, such as the
+number of a request that several threads handle: --key id, or --key
+id=request_id if END has another name for it. argN is field N of any marker. A
+pair is always of one process. If BEGIN is hit again before END, the time begins
+again: of nested pairs the innermost is measured.
 
---by FIELD groups the pairs, a row for each value: by a field of BEGIN, or else of END, or else by
-pid, tid, comm, cpu or goroutine of BEGIN. --by path,status groups by two. Pairs that find no room
-(--keys) are counted as (other). Without --key they are still joined by goroutine or thread.
+--by FIELD groups the pairs, with a row for each value: by a field of BEGIN, or
+else of END, or else by pid, tid, comm, cpu or goroutine of BEGIN. --by
+path,status groups by two. Pairs without room for their group (--keys) are
+counted as (other). --by does not change how pairs are joined. --str arg1 means
+that an argument is a text, for --by, --key and --where: see waymark trace
+--help.
 
-Pairs are joined and counted in the kernel. Percentiles are within 1.6 % of what was measured,
-the maximum and the mean are exact. What was in no pair is counted and said: a begin that was
-still open at the end, an end whose begin was before the beginning.
+Pairs are joined and counted in the kernel. Percentiles are within 1.6 % of the
+measured times; the maximum and the mean are exact. Hits outside of pairs are
+counted and printed: a BEGIN that was open at the end, an END whose BEGIN came
+before the start.
 
---where CONDITION measures only pairs of whose BEGIN it holds; their ends, and no others, count.
+--where CONDITION selects hits of BEGIN; only their ENDs count.
 
-Markers of libraries that are loaded later are measured, too, and with --follow those of programs that are
-executed: see waymark trace --help.
+Markers of libraries that are loaded later are measured, too, and with --follow
+those of programs that are executed: see waymark trace --help.
 
-Patterns, targets, Ctrl-C, -d, -o and what -- COMMAND means are as with stat. On a terminal the
-histogram is shown live, once a second; with -I there is a line for each interval instead.`
+Patterns, targets, Ctrl-C, -d, -o and -- COMMAND are as with stat. On a terminal
+the histogram is shown live, once a second; with -I there is a line for each
+interval instead.`
 
 const latencyExample = `  waymark latency -p 1234 http:request_start http:request_end
   waymark latency -d 10s ./server http:request_start http:request_end
@@ -65,7 +71,7 @@ func newLatencyCommand(env *term.Env) *cobra.Command {
 	o.watchFlags.add(cmd, "end when there are `COUNT` pairs, or a few more")
 	o.intervalFlags.add(cmd)
 	o.pairFlags.add(cmd, "")
-	cmd.Flags().IntVar(&o.keys, "keys", 1024, "with --by, room for `N` groups; pairs of others are counted as (other)")
+	cmd.Flags().IntVar(&o.keys, "keys", 1024, "with --by, room for `N` groups; the rest is (other)")
 	complete(cmd, &o.watchFlags)
 	return cmd
 }
@@ -115,7 +121,7 @@ type latencyRun struct {
 
 func (l *latencyRun) attach(s *session.Session) (_ session.Attached, err error) {
 	begin, end := l.patterns[:1], l.patterns[1:]
-	o := &tracer.LatencyOptions{Attach: tracer.Attach{Where: l.o.where}, By: l.o.by, MaxKeys: l.o.keys}
+	o := &tracer.LatencyOptions{Attach: l.o.how(nil), By: l.o.by, MaxKeys: l.o.keys}
 	o.Key, o.EndKey = l.o.names()
 	if s.Later != nil {
 		later := *s.Later

@@ -16,31 +16,34 @@ import (
 	"github.com/waymark-trace/waymark/tracer/client"
 )
 
-const listLong = `List markers: of a file, of a process and the libraries it maps, or of everything that runs.
+const listLong = `List markers: of a file, of a process and the libraries it maps, or of
+everything that runs.
 
-Each line has a marker, its fields with their types, at how many sites it is, and whether a
-reference counter guards it (then it costs nothing until somebody attaches), and with -p PID
-the counter's value: 0 when nobody traces it. -v shows formats, addresses, operands and what
-could not be read.
+Each line has a marker, its fields with their types, the number of its sites,
+and whether it has a reference counter, which makes it cost nothing until it is
+traced. With -p PID the value of the counter follows: 0 while no tracer is
+attached. -v shows formats, addresses, operands and unreadable notes.
 
-The simple markers of a file or process come in a table of their own: the module and the
-function they are in, and their description, with $variable for each value it tells of.
+Simple markers come in a table of their own: the module and the function that
+contain them, and their description, with $variable for each value.
 
-With --engine agent it is what the agent in a Go program tells: markers, also of programs that were
-not linked, tracepoints and keys, with how often each is armed and was passed meanwhile. Without it,
-that is done for a process that has no markers otherwise.
+With --engine agent the list comes from the agent of a Go program: markers, also
+of programs that were not linked, tracepoints and keys, and how often each is
+armed and was hit while armed. Without --engine, the agent is asked if the
+process has no other markers.
 
-Patterns are globs over provider:name, such as 'http:*'; one without a colon matches the
-name in any provider. FILE is what has a / or none of : * ? [ in it.`
+Patterns are globs over provider:name, such as 'http:*'. One without a colon
+matches the name in any provider. An argument with a / or without any of : * ? [
+is a FILE.`
 
 const listExample = `  waymark list ./server              the markers of a file
   waymark list ./server 'http:*'     some of them
   waymark list -p 1234               those of a process and its libraries
   waymark list                       every marker in every running process
-  waymark list 'http:*'              who has these?
+  waymark list 'http:*'              processes that have these
   waymark list --engine agent -p 1234
-                                     with tracepoints and keys, as the program's agent tells
-  waymark list --simple ./scsi_mod   simple markers alone: places without an instruction`
+                                     with tracepoints and keys, from the agent
+  waymark list --simple ./scsi_mod   simple markers only`
 
 type listOptions struct {
 	pids    []int
@@ -77,7 +80,7 @@ func newListCommand(env *term.Env) *cobra.Command {
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "show formats, sites, operands and all problems")
 	flags.BoolVar(&o.json, "json", false, "print JSON, one object a line: docs/json.md")
 	flags.BoolVar(&o.simple, "simple", false, "show simple markers only: docs/simple.md")
-	flags.Var(&o.engine, "engine", "agent: what the `agent` of a Go program tells, tracepoints and keys too; kernel: what files say")
+	flags.Var(&o.engine, "engine", "`NAME`: agent (with tracepoints and keys), kernel (files), or auto")
 	flags.StringVarP(&o.out, "output", "o", "", "write the list to `FILE`")
 	completeMarkers(cmd, &o.pids)
 	return cmd

@@ -23,9 +23,9 @@ type pairFlags struct {
 // add defines the flags; of says for what they are, "" where it is clear.
 func (f *pairFlags) add(cmd *cobra.Command, of string) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.key, "key", "", of+"join BEGIN and END by `KEY`: goroutine, tid, a FIELD, or FIELD=FIELD")
-	flags.StringSliceVar(&f.by, "by", nil, of+"group pairs by `FIELD`, or several; pid, tid, comm, cpu, goroutine too")
-	flags.IntVar(&f.top, "top", 0, of+"show the `N` groups with the most pairs, and the rest as one")
+	flags.StringVar(&f.key, "key", "", of+"join by `KEY`: goroutine, tid, FIELD or FIELD=FIELD")
+	flags.StringSliceVar(&f.by, "by", nil, of+"group by `FIELD`, or several, or by pid, tid, comm, …")
+	flags.IntVar(&f.top, "top", 0, of+"show the `N` groups with the most pairs, and the rest")
 }
 
 // check refuses values that make no sense, and what --by was once used for.

@@ -17,17 +17,17 @@ import (
 	"github.com/waymark-trace/waymark/tracer/kernelevent"
 )
 
-const probeLong = `Define markers as events of the kernel, which perf and ftrace then use.
+const probeLong = `Define markers as events of the kernel, for perf and ftrace.
 
-An event is called sdt_PROVIDER:NAME, as perf probe calls it, belongs to nobody and stays
-until it is deleted or the machine restarts. It costs nothing until somebody switches it on;
-then the kernel also raises the marker's reference counter. Unlike perf probe this needs no
-build id and no cache, defines every argument that the kernel can express, and markers whose
-sites differ.`
+An event is named sdt_PROVIDER:NAME, as by perf probe, belongs to no process,
+and stays until it is deleted or the machine restarts. It costs nothing until it
+is enabled; then the kernel also raises the marker's reference counter. Unlike
+perf probe this needs no build id and no cache, and defines every argument that
+the kernel can express, and markers whose sites differ.`
 
 const probeExample = `  waymark probe add ./server 'http:*'              define them
   perf record -e 'sdt_http:*' -a sleep 10          and use them
-  waymark probe list                               what there is, and how often it was hit
+  waymark probe list                               all events with their hits
   waymark probe del 'sdt_http:*'                   delete them`
 
 func newProbeCommand(env *term.Env) *cobra.Command {
@@ -48,21 +48,23 @@ func newProbeCommand(env *term.Env) *cobra.Command {
 	return cmd
 }
 
-const probeAddLong = `Define the markers of a file, or of a process and its libraries, as events of the kernel.
+const probeAddLong = `Define the markers of a file, or of a process and its libraries, as events of
+the kernel.
 
-Patterns are those of waymark list; without one it is every marker. Each line has an event
-and its arguments: those of Go programs under their names, others as arg1 and so on. What the
-kernel cannot express is left out and listed with the reason: it has no floating-point numbers (they
-are their bits), cannot add two registers, and reads text only up to a zero byte (a Go string
-is its address and its length).
+Patterns are those of waymark list; without one every marker is defined. Each
+line has an event and its arguments: those of Go programs under their names,
+others as arg1 and so on. Arguments that the kernel cannot express are left out
+and listed with the reason: it has no floating-point numbers (they appear as
+their bits), cannot add two registers, and reads text only up to a zero byte (a
+Go string is its address and its length).
 
-An event is of one file, whoever runs it. What is defined already is not defined again; when
-one event cannot be defined, none is. It takes root.`
+An event is of one file, for every process that runs it. An existing event is
+not defined again. If one event cannot be defined, none is. It needs root.`
 
 const probeAddExample = `  waymark probe add ./server                    every marker of a file
   waymark probe add ./server 'http:*'           some of them
   waymark probe add -p 1234 libc:setjmp         of what a process runs
-  waymark probe add -n ./server                 only print what would be written to uprobe_events`
+  waymark probe add -n ./server                 only print the definitions`
 
 type probeAddOptions struct {
 	pids   []int
@@ -146,12 +148,13 @@ func perfLine(events []kernelevent.Event) string {
 	return fmt.Sprintf("use with: perf record -e %s -a; delete with: waymark probe del %s", strings.Join(names, " -e "), strings.Join(names, " "))
 }
 
-const probeListLong = `List the user-space events of the kernel: those of waymark probe add, and everybody else's.
+const probeListLong = `List the user-space events of the kernel: those of waymark probe add, and all
+others.
 
-HITS is how often an event was hit since it was defined, while anybody had it on. ON says
-whether ftrace has it on; the kernel does not tell who has opened it with perf. MARKER is what
-the file's notes have at that place. Patterns are globs over events, such as 'sdt_http:*'. It
-takes root.`
+HITS counts hits since the event was defined, while it was enabled. ON is true
+if ftrace has it enabled; the kernel does not show which events perf has open.
+MARKER is the note of the file at that address. Patterns are globs over events,
+such as 'sdt_http:*'. It needs root.`
 
 const probeListExample = `  waymark probe list
   waymark probe list 'sdt_http:*'
@@ -161,7 +164,7 @@ func newProbeListCommand(env *term.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list [PATTERN...]",
-		Short:   "List the events there are, with their hits",
+		Short:   "List the events, with their hits",
 		Long:    probeListLong,
 		Example: probeListExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -191,14 +194,15 @@ func newProbeListCommand(env *term.Env) *cobra.Command {
 
 const probeDeleteLong = `Delete events of the kernel.
 
-Patterns are globs over events, such as 'sdt_http:*'; one without a colon matches the name in
-any group that begins with sdt_. Events of other groups are deleted only when the pattern
-spells the group out: they are somebody else's. An event that is in use is kept, and that is
-an error; the others are deleted all the same. It takes root.`
+Patterns are globs over events, such as 'sdt_http:*'. One without a colon
+matches the name in any group that begins with sdt_. Events of other groups
+belong to other tools, and are deleted only if the pattern spells the group out.
+An event in use is kept, with an error; the others are deleted all the same. It
+needs root.`
 
 const probeDeleteExample = `  waymark probe del sdt_http:request_start
   waymark probe del 'sdt_http:*'
-  waymark probe del '*'                   everything that waymark or perf defined for markers`
+  waymark probe del '*'                   all events of markers`
 
 func newProbeDeleteCommand(env *term.Env) *cobra.Command {
 	return &cobra.Command{

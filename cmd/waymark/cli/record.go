@@ -25,33 +25,39 @@ import (
 
 const recordLong = `Record the hits of markers in a trace on disk.
 
-The trace is a directory in the Common Trace Format, with one file of events a CPU: waymark report prints
-it, and babeltrace2 and Trace Compass open it. What is on disk is a valid trace at any
-time, also when waymark is killed, which loses the last second, or when the disk is full, which
-ends the recording. docs/record.md says what a trace holds.
+The trace is a directory in the Common Trace Format, with one file of events for
+each CPU: waymark report prints it, and babeltrace2 and Trace Compass open it.
+It is a valid trace at any time, also when waymark is killed, which loses the
+last second, or when the disk is full, which ends the recording. See
+docs/record.md.
 
-Patterns, targets, --where, --str, Ctrl-C, -d and what -- COMMAND means are as with trace.
-A pattern that no marker has and a tracepoint of the kernel does, such as sched:sched_switch, adds that, of all processes
-and on the same clock; --kernel does so in any case. Their events are named kernel:sched:sched_switch.
+Patterns, targets, --where, --str, Ctrl-C, -d and -- COMMAND are as with trace.
+A pattern that matches no marker but a tracepoint of the kernel, such as
+sched:sched_switch, records that, of all processes and on the same clock;
+--kernel does so in any case. Their events are named kernel:sched:sched_switch.
 
-Tracepoints that a Go program declares itself are recorded by its agent, beside its markers; one that is named has the
-agent asked where the kernel is permitted, too.
+The agent of a Go program records the program's own tracepoints beside its
+markers. If a pattern names one, the agent is asked even where tracing through
+the kernel is permitted.
 
-Of several processes each is looked at by the engine that suits it, and one trace has them all.
+Of several processes each is recorded by the engine that suits it, all in one
+trace.
 
-Without -o it makes a directory waymark-DATE-TIME; one that holds something is refused.
+Without -o the directory is waymark-DATE-TIME. A directory that is not empty is
+refused.
 
---flight 64M starts a flight recorder in a Go program with an agent: it keeps the newest events in
-shared memory that outlives the program, and waymark returns at once. waymark snapshot writes them to
-disk while the program runs, waymark recover after it died; waymark sessions lists and ends it.
+--flight 64M starts a flight recorder in a Go program with an agent: it keeps
+the newest events in shared memory that outlives the program, and waymark
+returns at once. waymark snapshot writes them to disk while the program runs,
+waymark recover after it died; waymark sessions lists and ends it.
 
-On a terminal a line says how it is going. Events that were lost are counted by CPU and reason,
-here and in the trace.`
+On a terminal a line shows the progress. Lost events are counted by CPU and
+reason, on the terminal and in the trace.`
 
-const recordExample = `  waymark record -p 1234 -o trace 'http:*'     some markers of a process, until Ctrl-C
+const recordExample = `  waymark record -p 1234 -o trace 'http:*'     some markers of a process
   waymark record -d 10s -p 12,34               ten seconds of two processes
   waymark record -o trace -- ./server          from the first instruction on
-  waymark record --flight 64M -p 1234          keep the newest events until something goes wrong
+  waymark record --flight 64M -p 1234          keep the newest events
   waymark record -p 1234 'http:*' sched:sched_switch
                                                and who runs on each CPU
   waymark report trace                         print what was recorded
@@ -77,9 +83,9 @@ func newRecordCommand(env *term.Env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.Lookup("output").Usage = "write the trace to the directory `DIR`"
 	flags.Lookup("json").Usage = "print the summary as JSON: docs/json.md"
-	flags.Var(&o.flight, "flight", "let the program's agent keep the newest `SIZE` of events, until it ends, and return")
-	flags.StringVar(&o.named, "session", "", "what --flight is called, or without it a recording that keeps the oldest: `NAME`")
-	flags.StringSliceVar(&o.kernel, "kernel", nil, "the kernel's tracepoints as well, of all processes: `GROUP:NAME`, such as sched:sched_switch")
+	flags.Var(&o.flight, "flight", "let the agent keep the newest `SIZE` of events, and return")
+	flags.StringVar(&o.named, "session", "", "`NAME` of the --flight, or of one that keeps the oldest events")
+	flags.StringSliceVar(&o.kernel, "kernel", nil, "tracepoints of the kernel, of all processes: `GROUP:NAME`")
 	complete(cmd, &o.watchFlags)
 	return cmd
 }
@@ -188,7 +194,8 @@ func (r *recorder) attach(s *session.Session) (_ session.Attached, err error) {
 		removeEmpty(r.out, r.missing)
 		return nil, explain.Directory(r.out, err)
 	}
-	how := &tracer.TraceOptions{Attach: tracer.Attach{Where: r.where, Strings: r.str, BufferSize: int(r.buffer)}, MaxString: r.max}
+	how := &tracer.TraceOptions{Attach: r.how(nil), MaxString: r.max} // Later is that of each source
+	how.BufferSize = int(r.buffer)
 	if r.tracers, err = s.Sources(how, r.kernel); err != nil {
 		r.Close()
 		return nil, err

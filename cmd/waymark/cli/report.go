@@ -20,18 +20,20 @@ import (
 	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
-const reportLong = `Print what a trace on disk holds.
+const reportLong = `Print the contents of a trace on disk.
 
-TRACE is a directory that waymark record wrote, or another trace in the Common Trace Format, such as
-LTTng's; of several below it all are read, in the order of time. Lines and JSON objects are those of waymark
-trace, and so are patterns and --where.
+TRACE is a directory of waymark record, or another trace in the Common Trace
+Format, such as LTTng's. If there are several traces below it, all are read, in
+the order of time. Lines and JSON objects are those of waymark trace, and so are
+patterns and --where.
 
---stat prints how many events each marker has instead. --latency prints how long it took from BEGIN to END, which
-are then the two patterns: a pair is of one goroutine, or else of one thread, or with --key of one value of
-a field. --by groups the pairs by fields. Both are as with waymark latency.
+--stat prints the number of events of each marker instead. --latency prints the
+time from BEGIN to END, the two patterns: a pair is of one goroutine, or else of
+one thread, or with --key of one value of a field. --by groups the pairs by
+fields. Both are as with waymark latency.
 
-What is damaged is said, with file and byte, and everything that can be read is printed; the exit
-status is 1 then.`
+Damage is reported with file and byte. Everything that can be read is printed,
+and the exit status is 1 then.`
 
 const reportExample = `  waymark report trace                          one line for each event
   waymark report trace 'http:*' --where 'status >= 500'
@@ -50,7 +52,7 @@ func newReportCommand(env *term.Env) *cobra.Command {
 	var o reportOptions
 	cmd := &cobra.Command{
 		Use:     "report [FLAGS] TRACE [PATTERN...]",
-		Short:   "Print what a trace on disk holds",
+		Short:   "Print the contents of a trace on disk",
 		Long:    reportLong,
 		Example: reportExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,11 +64,11 @@ func newReportCommand(env *term.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.json, "json", false, "print JSON, one object a line: docs/json.md")
-	flags.BoolVar(&o.stat, "stat", false, "print how many events each marker has")
-	flags.BoolVar(&o.latency, "latency", false, "print how long it took from BEGIN to END, the two patterns")
+	flags.BoolVar(&o.stat, "stat", false, "print the number of events of each marker")
+	flags.BoolVar(&o.latency, "latency", false, "print the time from BEGIN to END, the two patterns")
 	o.pairFlags.add(cmd, "with --latency, ")
-	flags.StringVar(&o.where, "where", "", "only events of which `CONDITION` holds: docs/filters.md")
-	flags.StringVarP(&o.out, "output", "o", "", "write the results to `FILE`, - for standard output")
+	flags.StringVar(&o.where, "where", "", "only matching events: `CONDITION`, see docs/filters.md")
+	flags.StringVarP(&o.out, "output", "o", "", "write to `FILE`, - for standard output")
 	completeReport(cmd)
 	return cmd
 }

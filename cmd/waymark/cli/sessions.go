@@ -21,12 +21,14 @@ import (
 	"github.com/waymark-trace/waymark/tracer/recording"
 )
 
-const sessionsLong = `List the recordings that programs with an agent make by themselves, and those that dead programs left.
+const sessionsLong = `List recordings that programs with an agent make by themselves, and those that
+dead programs left.
 
-waymark record --flight starts one. A recording that lives goes on until it is stopped or its
-program ends; waymark snapshot writes what it has kept. What a dead program left is in
-shared memory until waymark recover --remove or sessions remove takes it away, or newer recordings
-need the room: dead programs keep at most 256 MiB.`
+waymark record --flight starts one. It goes on until it is stopped or its
+program ends; waymark snapshot writes the events that it holds. Recordings of
+dead programs stay in shared memory until waymark recover --remove or sessions
+remove deletes them, or newer recordings need the room: dead programs keep at
+most 256 MiB.`
 
 const sessionsExample = `  waymark sessions                       everything that this user may see
   waymark sessions stop -p 1234 flight   end one, and forget what it kept
@@ -34,7 +36,7 @@ const sessionsExample = `  waymark sessions                       everything tha
 
 func newSessionsCommand(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "sessions [stop | remove]", Short: "List and end recordings that programs make by themselves", Long: sessionsLong, Example: sessionsExample,
+		Use: "sessions [stop | remove]", Short: "List and end recordings of agents", Long: sessionsLong, Example: sessionsExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return term.Usage("there is stop and remove, and sessions alone lists them", "sessions has no command %q", args[0])
@@ -120,9 +122,13 @@ func findSession(pid int, name string, alive bool) (*client.Session, error) {
 	case len(some) == 1:
 		return &some[0], nil
 	case len(some) > 1:
+		const most = 10
 		var names []string
-		for _, s := range some {
+		for _, s := range some[:min(len(some), most)] {
 			names = append(names, fmt.Sprintf("-p %d %s", s.PID, s.Name))
+		}
+		if more := len(some) - most; more > 0 {
+			names = append(names, fmt.Sprintf("%d more", more))
 		}
 		return nil, term.Usage("give one of "+term.List(names), "%d recordings are meant", len(some))
 	case err != nil:
@@ -178,19 +184,21 @@ func completeSessions(cmd *cobra.Command, pid *int, alive bool) {
 	})
 }
 
-const snapshotLong = `Write what a recording has kept until now as a trace on disk, while it goes on.
+const snapshotLong = `Write the events that a recording holds as a trace on disk, while it goes on.
 
-waymark record --flight starts such a recording, waymark sessions shows them. -p and the name can be
-left out where only one can be meant.`
+waymark record --flight starts such a recording, waymark sessions lists them. -p
+and the name can be left out if there is only one.`
 
-const recoverLong = `Write what a dead program has recorded, up to its last complete event, as a trace on disk.
+const recoverLong = `Write the events that a dead program recorded, up to its last complete one, as a
+trace on disk.
 
-However it died: a panic, SIGKILL, the kernel for want of memory. Recordings that live in the program, as
-waymark record --flight starts them, are in shared memory and stay there; waymark sessions
-shows them as dead. -p and the name can be left out where only one can be meant. FILE is a
-ring file that was copied elsewhere.
+The program may have died by a panic, by SIGKILL, or for want of memory.
+Recordings that waymark record --flight starts are in shared memory and stay
+there; waymark sessions shows them as dead. -p and the name can be left out if
+there is only one. FILE is a ring file that was copied elsewhere.
 
-What was written before a damage is in the trace, and the error says where that is.`
+If a ring is damaged, the events before the damage are in the trace, and the
+error names the position.`
 
 // traceFlags say where a trace goes.
 type traceFlags struct {
@@ -221,7 +229,7 @@ func (f *traceFlags) directory() string {
 func newSnapshotCommand(env *term.Env) *cobra.Command {
 	var f traceFlags
 	cmd := &cobra.Command{
-		Use: "snapshot [-p PID] [-o DIR] [NAME]", Short: "Write what a recording has kept until now",
+		Use: "snapshot [-p PID] [-o DIR] [NAME]", Short: "Write the events that a recording holds",
 		Long: snapshotLong, Example: "  waymark snapshot\n  waymark snapshot -p 1234 -o before-restart flight", Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {
@@ -249,7 +257,7 @@ func newRecoverCommand(env *term.Env) *cobra.Command {
 	var f traceFlags
 	var remove bool
 	cmd := &cobra.Command{
-		Use: "recover [-p PID] [-o DIR] [NAME | FILE]", Short: "Write what a dead program has recorded",
+		Use: "recover [-p PID] [-o DIR] [NAME | FILE]", Short: "Write the events that a dead program recorded",
 		Long: recoverLong, Example: "  waymark recover\n  waymark recover --remove -p 1234 -o crash\n  waymark recover -o crash ./saved.ring", Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {
@@ -281,7 +289,7 @@ func newRecoverCommand(env *term.Env) *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&remove, "remove", false, "and forget it, when all is written")
+	cmd.Flags().BoolVar(&remove, "remove", false, "delete the recording once all is written")
 	completeSessions(cmd, &f.pid, false)
 	return cmd
 }

@@ -12,47 +12,52 @@ import (
 	"github.com/waymark-trace/waymark/tracer"
 )
 
-const statLong = `Count how often markers are hit.
+const statLong = `Count the hits of markers.
 
-With -p PID it counts in that process until it ends (-p 12,34: in several, until the last
-does); with FILE in every process that maps the file, now and later; with -- COMMAND from the
-command's first instruction to its last. --follow adds children, and theirs.
-Patterns are globs over provider:name, such as 'http:*' or '*:request_?'; one without a
-colon matches the name in any provider. Without patterns it is every marker.
+Targets: -p PID until that process ends (-p 12,34: until the last one does);
+FILE in every process that maps the file, now and later; -- COMMAND from its
+first instruction to its last. --follow adds children, and theirs.
 
-On a terminal the counts are shown live, once a second. With -I every interval's hits are
-printed as they come, as perf stat -I does, on terminals and in pipes. A summary ends it in any
-case: after Ctrl-C, after -d DURATION, after -n COUNT hits, with the process, with the command. Every hit is counted
-once.
+Patterns are globs over provider:name, such as 'http:*' or '*:request_?'. One
+without a colon matches the name in any provider. Without patterns every marker
+is counted.
 
---by breaks the counts down, in the kernel: by pid, tid (the thread), comm (its name), cpu,
-goroutine, and by the markers' fields, which waymark list shows. argN is the N-th field of any
-marker. Strings are told apart by their first 64 bytes and their length. What finds no room
-(--keys) is counted as (other), so that all rows together are always every hit.
+On a terminal the counts are shown live, once a second. -I prints the hits of
+each interval, on terminals and in pipes, as perf stat -I does. A summary comes
+at the end: after Ctrl-C, -d DURATION or -n COUNT hits, or with the end of the
+process or the command. Every hit is counted once, and all markers begin and end
+to count at the same moment.
 
---where counts only hits of which a condition holds, which the kernel decides: see waymark trace
---help.
+--by groups the hits, in the kernel: by pid, tid (thread), comm (its name), cpu,
+goroutine, and by fields of the markers, which waymark list shows. argN is field
+N of any marker. Strings are compared by their length and first 64 bytes. Hits
+without room for their group (--keys) are counted as (other), so all rows
+together are always every hit. --str arg1 means that an argument of a C program
+is a text, for --by and --where: see waymark trace --help.
 
-Markers of libraries that are loaded later count, too, and with --follow those of programs that are
-executed: see waymark trace --help.
+--where counts matching hits only; the kernel evaluates it. See waymark trace
+--help, also for libraries that are loaded later.
 
-Results go to standard output. With -- COMMAND, which has standard output for itself, they
-go to standard error; -o FILE writes them elsewhere, -o - to standard output after all. A
-command that is still running after -d or -n is sent SIGTERM; one that runs on for 10 seconds
-is left running, which waymark says and ends with 1.`
+Results go to standard output, and with -- COMMAND to standard error, because
+the command has standard output for itself. -o FILE writes them elsewhere, -o -
+to standard output. A command that still runs after -d or -n gets SIGTERM. If it
+goes on for 10 seconds, it is left running, with a warning and exit status 1.`
 
-const statExample = `  waymark stat -p 1234                   every marker of a process
-  waymark stat -p 1234 'http:*'          those of one provider
-  waymark stat -p 1234,1240              two processes
-  waymark stat ./server 'http:*'         in all processes that run or load the file
-  waymark stat 'tick:*' -- ./tick 5      while a command runs
-  waymark stat -I 1000 -p 1234           a table for each second
+const statExample = `  waymark stat -p 1234               every marker of a process
+  waymark stat -p 1234 'http:*'      those of one provider
+  waymark stat -p 1234,1240          two processes
+  waymark stat ./server 'http:*'     in all processes that run or load the file
+  waymark stat 'tick:*' -- ./tick 5  while a command runs
+  waymark stat -I 1000 -p 1234       a table for each second
   waymark stat --by path --top 5 -p 1234 http:request_start
-                                         the five paths that are requested most
+                                     the five most frequent paths
   waymark stat --where 'bytes > 1000000' -p 1234 http:request_done
-                                         how many are large
-  waymark stat --by comm,tid ./server    which threads hit
-  waymark stat -d 10s --json -p 1234     for programs`
+                                     large replies only
+  waymark stat --by comm,tid ./server
+                                     by threads
+  waymark stat --str arg1 --by arg1 ./daemon open
+                                     by text that a C program passes
+  waymark stat -d 10s --json -p 1234 for programs`
 
 type statOptions struct {
 	watchFlags
@@ -66,17 +71,17 @@ func newStatCommand(env *term.Env) *cobra.Command {
 	var o statOptions
 	cmd := &cobra.Command{
 		Use:     "stat [FLAGS] {-p PID | FILE} [PATTERN...]\n  waymark stat [FLAGS] [PATTERN...] -- COMMAND [ARG...]",
-		Short:   "Count how often markers are hit",
+		Short:   "Count the hits of markers",
 		Long:    statLong,
 		Example: statExample,
 		RunE:    attaching(env, &o),
 	}
-	o.watchFlags.add(cmd, "end when there are `COUNT` hits, or some more")
+	o.watchFlags.add(cmd, "end after about `COUNT` hits")
 	o.intervalFlags.add(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.by, "by", nil, "break the counts down by `KEY`, or several: pid, tid, comm, cpu, goroutine, fields")
-	flags.IntVar(&o.top, "top", 0, "show the `N` rows with the most hits, and the rest as one")
-	flags.IntVar(&o.keys, "keys", 16384, "with --by, room for `N` keys; hits of others are counted as (other)")
+	flags.StringSliceVar(&o.by, "by", nil, "group by `FIELD`, or several, or by pid, tid, comm, …")
+	flags.IntVar(&o.top, "top", 0, "show the `N` rows with the most hits, and the rest")
+	flags.IntVar(&o.keys, "keys", 16384, "with --by, room for `N` rows; the rest is (other)")
 	complete(cmd, &o.watchFlags)
 	return cmd
 }
@@ -111,7 +116,7 @@ func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selec
 	return session.Run(ctx, env, sel, session.Verb{
 		Out: o.out, JSON: o.json, Limit: o.duration,
 		Attach: func(s *session.Session) (_ session.Attached, err error) {
-			how := &tracer.CountOptions{Attach: tracer.Attach{Where: o.where, Vars: o.vars, Later: s.Later}, By: o.by, MaxKeys: o.keys}
+			how := &tracer.CountOptions{Attach: o.how(s.Later), By: o.by, MaxKeys: o.keys}
 			if counter, err = tracer.Count(s.Subject.Target(), s.Markers, how); err != nil {
 				return nil, err
 			}

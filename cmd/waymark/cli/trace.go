@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -18,76 +17,80 @@ import (
 
 const traceLong = `Print one line for each hit of a marker.
 
-A line has the time, the process, the goroutine (g18) of a Go program or else the thread
-(t1234), the marker and its fields, as in path="/x" attempt=1. Values are printed as the
-marker's format asks for: %x as 0x2a, %p as an address, %c as a character, %s in quotes, %x
-of a string or []byte as its bytes. A string that was cut ends in …+44, the number of bytes
-that are missing. A value that could not be read is <unavailable>.
+A line has the time, the process, the goroutine (g18) of a Go program or else
+the thread (t1234), the marker and its fields, as in path="/x" attempt=1. Values
+are printed by the marker's format: %x as 0x2a, %p as an address, %c as a
+character, %s in quotes, %x of a string or []byte as its bytes. A string that
+was cut ends in …+44, the number of missing bytes. A value that could not be
+read is <unavailable>.
 
-With -p PID it traces that process until it ends (-p 12,34: several); with FILE every process
-that maps the file, now and later; with -- COMMAND from the command's first instruction to its
-last. --follow adds children, and theirs; the end of COMMAND is the end of it all.
+Targets: -p PID until that process ends (-p 12,34: several); FILE in every
+process that maps the file, now and later; -- COMMAND from its first instruction
+to its last. --follow adds children, and theirs; the end of COMMAND ends it.
 
-Libraries that are loaded later are traced, too. With -- COMMAND and --follow nothing of them,
-and of programs that are executed, is missed: the process is held until waymark has attached,
-some milliseconds, in a way that no parent or shell can see. One that a debugger traces waits two
-seconds at most; waymark says when its hits count only from later on. With -p alone no process is
-held, and what happens in these milliseconds is not seen.
+Libraries that are loaded later are traced, too. With -- COMMAND and --follow
+none of their hits is missed, nor of programs that are executed: the process is
+held until waymark has attached, some milliseconds, which no parent or shell can
+see. One that a debugger traces waits two seconds at most. waymark reports when
+hits count only from later on. With -p alone no process is held, and hits in
+these milliseconds are missed.
 
-A FILE that another one replaces, or that changes on overlayfs, is named in a warning: processes
-that run the new one are not traced.
+A FILE that is replaced by another, or changed on overlayfs, is named in a
+warning: processes that run the new one are not traced.
 
-A place that the kernel refuses, or where a probe may overwrite variables of the program, is left
-out with a warning, and so is a file that cannot be opened any more; when there is no other that is an
-error.
+A site that the kernel refuses, or where a probe could overwrite variables of
+the program, is left out with a warning, and so is a file that cannot be opened
+any more. If no site is left, that is an error.
 
-Patterns are globs over provider:name, such as 'http:*'; one without a colon matches the
-name in any provider. Without patterns it is every marker.
+Patterns are globs over provider:name, such as 'http:*'. One without a colon
+matches the name in any provider. Without patterns every marker is traced.
 
---where CONDITION lets through only hits of which it holds: the kernel decides, and the others cost
-neither room in the buffer nor a line. It compares fields, by the names that waymark list shows or
-as arg1, arg2…, and comm, pid, tid, cpu and goroutine: == != < <= > >= for numbers, == and ~ for
-text, where ~ takes a pattern with * and ?; && || ! ( ), and + - & between numbers. It is false
-of what cannot be read. Markers without its fields are left out, unless a pattern without * names
-them: that is an error. Details: docs/filters.md.
+--where CONDITION selects hits. The kernel evaluates it, so other hits take no
+room in the buffer. It compares fields, by the names of waymark list or as arg1,
+arg2…, and comm, pid, tid, cpu and goroutine: == != < <= > >= for numbers, ==
+and ~ for text, where ~ takes a pattern with * and ?; && || ! ( ), and + - &
+between numbers. Comparisons with unreadable values are false. Markers without
+the fields are left out; if a pattern without * names one, that is an error. See
+docs/filters.md.
 
-Markers of C programs say of a string only that it is a number. waymark knows the arguments of
-PostgreSQL, Python, Ruby, PHP, HotSpot, libstdc++, libvirt and others by name and type; of the rest
---str arg1 says that arg1 points to text that a NUL ends, --str arg1:arg2 that arg2 is its length.
+Markers of C programs describe a string only as a number. waymark knows the
+arguments of PostgreSQL, Python, Ruby, PHP, HotSpot, libstdc++, libvirt and
+others by name and type. For the rest, --str arg1 means that arg1 points to text
+that ends with a NUL, and --str arg1:arg2 that arg2 is its length.
 
-Simple markers say variables, which are where the compiler keeps them: <optimized out> is one that
-it does not keep at that place. --vars 'req.Method,cmd->len' reads others that are in scope there,
-and members of them; waymark list --simple -v shows what there is. Details: docs/simple.md.
+Simple markers have variables. <optimized out> is one that the compiler does not
+keep at that location. --vars 'req.Method,cmd->len' reads others that are in
+scope there, and members of them; waymark list --simple -v shows them. See
+docs/simple.md.
 
-Lines are in the order of time. For that an event waits for 10 ms: one of another CPU may come
-late. What comes later still is printed at once, and counted as out of order.
+Lines are in the order of time. For that an event waits for 10 ms, because one
+of another CPU may come late. Later ones are printed at once, and counted as out
+of order.
 
-Ctrl-C, -d, -n, the end of the process and of the command end it with a summary on standard
-error. Events that came faster than they could be printed are counted in it as lost.
-They wait in a --buffer in the kernel: 16 MiB hold about 150000 events without text, which a
-program that does nothing else makes in 50 ms on one CPU. With text, each takes 32 bytes more for each
-of up to 31, 256 for longer ones.
+Ctrl-C, -d, -n, and the end of the process or the command end the trace, with a
+summary on standard error. It counts events that came faster than they could be
+printed as lost. Events wait in a buffer in the kernel (--buffer): 16 MiB hold
+about 150000 events without text; a busy program makes them in 50 ms on one CPU.
 
-Events go to standard output. With -- COMMAND, which has standard output for itself, they go
-to standard error; -o FILE writes them elsewhere, -o - to standard output after all. A
-command that is still running after -d or -n is sent SIGTERM; one that runs on for 10 seconds
-is left running, which waymark says and ends with 1.`
+Events go to standard output, and with -- COMMAND to standard error, because the
+command has standard output for itself. -o FILE writes them elsewhere, -o - to
+standard output. A command that still runs after -d or -n gets SIGTERM. If it
+goes on for 10 seconds, it is left running, with a warning and exit status 1.`
 
 const traceExample = `  waymark trace -p 1234 http:request_start      one marker of a process
-  waymark trace -n 10 ./server                  ten events of any process that runs it
-  waymark trace --where 'attempt > 1 && path ~ "/api/*"' -p 1234 http:request_start
+  waymark trace -n 10 ./server                  ten events of any process
+  waymark trace --where 'path ~ "/api/*"' -p 1234 http:request_start
                                                 only some of them
-  waymark trace --where 'query ~ "UPDATE*"' /usr/lib/postgresql/15/bin/postgres query__start
+  waymark trace --where 'arg1 > 5' ./tick       every process that runs the file
   waymark trace --str arg1 ./daemon open        text that a C program passes
   waymark trace --vars 'cmd->len' ./scsi_mod queuecommand
-                                                a variable that the simple marker does not name
+                                                another variable
   waymark trace -o events.txt -- ./tick 5       from the first instruction on
   waymark trace --follow 'db:*' -- make test    whatever the command runs
   waymark trace --json -d 10s -p 1234 'http:*'  for programs`
 
 type traceOptions struct {
 	watchFlags
-	str    []string
 	max    int
 	buffer byteSize
 	own    bool
@@ -103,7 +106,7 @@ func newTraceCommand(env *term.Env) *cobra.Command {
 		RunE:    attaching(env, &o),
 	}
 	o.add(cmd, "print")
-	cmd.Flags().BoolVarP(&o.own, "verbose", "v", false, "of processes in containers their own number, too: [1234/7]")
+	cmd.Flags().BoolVarP(&o.own, "verbose", "v", false, "show PIDs in containers, too: [1234/7]")
 	complete(cmd, &o.watchFlags)
 	return cmd
 }
@@ -113,9 +116,8 @@ func (o *traceOptions) add(cmd *cobra.Command, do string) {
 	o.watchFlags.add(cmd, "end after `COUNT` events")
 	o.max, o.buffer = 256, session.UsualBuffer
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.str, "str", nil, "arguments that point to text: `arg1`, or arg1:arg2 with its length")
 	flags.IntVar(&o.max, "max-string", o.max, do+" at most `N` bytes of a string, up to 4096")
-	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer between kernel and waymark, up to 1G")
+	flags.Var(&o.buffer, "buffer", "`SIZE` of the buffer in the kernel, up to 1G")
 }
 
 // maxString is how much of a string an event can carry.
@@ -128,11 +130,6 @@ func (o *traceOptions) check(cmd *cobra.Command, _ *session.Selection) error {
 	if o.max < 1 || o.max > maxString {
 		return term.Usage("from 1 to 4096", "--max-string %d is no number of bytes that an event can carry", o.max)
 	}
-	for _, arg := range o.str {
-		if _, err := strconv.Atoi(arg); err == nil {
-			return term.Usage("--max-string "+arg+" limits the length of strings", "--str %s is no argument", arg)
-		}
-	}
 	return o.watchFlags.check(cmd, "event")
 }
 
@@ -141,10 +138,9 @@ func (o *traceOptions) run(ctx context.Context, env *term.Env, sel *session.Sele
 	return session.Run(ctx, env, sel, session.Verb{
 		Out: o.out, JSON: o.json, Limit: o.duration,
 		Attach: func(s *session.Session) (_ session.Attached, err error) {
-			if events, err = tracer.Trace(s.Subject.Target(), s.Markers, &tracer.TraceOptions{
-				Attach:    tracer.Attach{Where: o.where, Vars: o.vars, Strings: o.str, BufferSize: int(o.buffer), Later: s.Later},
-				MaxString: o.max, OwnPIDs: o.own || o.json,
-			}); err != nil {
+			how := &tracer.TraceOptions{Attach: o.how(s.Later), MaxString: o.max, OwnPIDs: o.own || o.json}
+			how.BufferSize = int(o.buffer)
+			if events, err = tracer.Trace(s.Subject.Target(), s.Markers, how); err != nil {
 				return nil, err
 			}
 			s.NoteBuffer(events, int(o.buffer))

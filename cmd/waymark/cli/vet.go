@@ -26,18 +26,18 @@ import (
 
 const vetLong = `Find mistakes in the use of markers, tracepoints and keys before a program runs.
 
-vet looks at formats that do not fit their arguments, names that are invalid or taken,
-markers that no tool will find, copies, and arguments that cost something while nobody is
-connected. docs/vet.md shows each and the way out; a comment //waymark:ignore REASON accepts
-the finding on its line.
+vet reports formats that do not fit their arguments, names that are invalid or
+taken, markers that no tool will find, copies, and arguments that cost time
+while no tracer is attached. docs/vet.md shows each with its remedy. A comment
+//waymark:ignore REASON accepts the finding on its line.
 
-Packages are named as for go build, ./... unless something else is said, and have to compile.
-Exit status: 0 when nothing was found, 1 when something was or went wrong.`
+Packages are named as for go build, ./... by default, and must compile. Exit
+status: 0 without findings, 1 with findings or after an error.`
 
 const vetExample = `  waymark vet                                   ./... and the tests in it
-  waymark vet --fix ./cmd/...                   put arguments that cost under their guard
+  waymark vet --fix ./cmd/...                   guard expensive arguments
   waymark vet --json ./... | jq .analyzer
-  go vet -vettool=$(which waymark-vet) ./...    the same out of go's cache, when only a little changed`
+  go vet -vettool=$(which waymark-vet) ./...    the same, cached`
 
 type vetFlags struct {
 	fix, json bool

@@ -44,7 +44,7 @@ func TestTrust(t *testing.T) {
 		fail bool
 		want string // a pattern of the line in the log, after its date; "" for none
 	}{
-		{[]string{"--seeds", "0..4"}, false, `^0123456789ab\thistory\t0\.\.4\t5\t0\t75 s, 15 marks, 5 Go\n$`},
+		{[]string{"--seeds", "0..4", "history"}, false, `^0123456789ab\thistory\t0\.\.4\t5\t0\t75 s, 15 marks, 5 Go\n$`},
 		{[]string{"--hours", "0.0003", "history"}, true, `^0123456789ab\thistory\t5\.\.\d+\t\d+\t1\t\d+ s, \d+ marks, \d+ Go\n$`},
 		{[]string{"--seeds", "7"}, true, ""},
 		{[]string{"--hours", "1", "--seeds", "1..2"}, true, ""},

@@ -26,8 +26,8 @@ type session struct {
 	// counted is the number of events that ended it by -n, 0 for another end.
 	counted uint64
 
-	listed   bool // events are all events
-	anyOrder bool // those of a thread may come in any order
+	listed   bool   // events are all events
+	late     uint64 // events that came too late for the order of time, by the summary
 	events   []received
 	losses   bool   // lost is known
 	lost     uint64 // including events that could not be written
@@ -121,6 +121,7 @@ func (s *session) check(threads []*thread) *verdict {
 	case s.listed:
 		s.checkEvents(v, threads)
 	case s.counts != nil:
+		s.checkTogether(v, threads)
 		for kind, n := range s.counts {
 			v.received += n
 			if s.summary && n < inside[kind] && s.counted == 0 {
@@ -139,6 +140,23 @@ func (s *session) check(threads []*thread) *verdict {
 	return v
 }
 
+// checkTogether proves of counts of both markers that they begin and end at one moment: a thread is then between the
+// two markers at most once at the beginning, and once at the end.
+func (s *session) checkTogether(v *verdict, threads []*thread) {
+	if !s.summary || !s.kinds[markMark] || !s.kinds[markDone] {
+		return
+	}
+	seen := int64(0)
+	for _, t := range threads {
+		if s.sees(t) != never {
+			seen++
+		}
+	}
+	if d := int64(s.counts[markMark]) - int64(s.counts[markDone]); d > seen || d < -seen {
+		v.fail("%s counted %d and %d hits of markers that come in turn, in %d threads", s.name, s.counts[markMark], s.counts[markDone], seen)
+	}
+}
+
 // checkPairs proves of a latency session that each begin is in a pair, or is counted as being in none.
 func (s *session) checkPairs(v *verdict, threads []*thread, inside, possible [markKinds]uint64) {
 	p := s.latency
@@ -146,7 +164,7 @@ func (s *session) checkPairs(v *verdict, threads []*thread, inside, possible [ma
 	if p.lost > 0 || !s.losses {
 		return // of either side: what was lost can have spoiled any pair
 	}
-	if p.nested > 0 && (beginTogether || p.nested > p.from) || p.full > 0 {
+	if p.nested > 0 || p.full > 0 {
 		v.fail("%s has %d nested begins and %d without room, where each thread has one at a time", s.name, p.nested, p.full)
 	}
 	for _, side := range []struct {
@@ -187,7 +205,7 @@ func (s *session) checkEvents(v *verdict, threads []*thread) {
 	seen := map[uint32]*[markKinds][]bool{}
 	last := map[uint32]*[markKinds]uint64{}
 	end := map[int]int64{} // the last time of each CPU
-	latest := int64(0)
+	latest, late := int64(0), 0
 	for _, t := range threads {
 		byID[t.id] = t
 		seen[t.id] = &[markKinds][]bool{make([]bool, len(t.marks)), make([]bool, len(t.marks))}
@@ -196,9 +214,8 @@ func (s *session) checkEvents(v *verdict, threads []*thread) {
 	for i := range s.events {
 		e := &s.events[i]
 		end[e.cpu] = max(end[e.cpu], e.time)
-		if timeOrdered && e.time < latest {
-			v.fail("%s: event %d has the time %d after %d", s.name, i, e.time, latest)
-		}
+		isLate := e.time < latest
+		late += btoi(isLate)
 		latest = max(latest, e.time)
 		t := byID[e.id]
 		if t == nil || e.seq >= uint64(len(t.marks)) {
@@ -207,12 +224,15 @@ func (s *session) checkEvents(v *verdict, threads []*thread) {
 		}
 		if next := last[e.id][e.kind]; seen[e.id][e.kind][e.seq] {
 			v.fail("%s: event %d of %s is (%d, %d) for the second time", s.name, i, markNames[e.kind], e.id, e.seq)
-		} else if e.seq < next && !s.anyOrder {
+		} else if e.seq < next && !isLate {
 			v.fail("%s: event %d of %s is (%d, %d) after %d of that thread", s.name, i, markNames[e.kind], e.id, e.seq, next-1)
 		}
 		seen[e.id][e.kind][e.seq] = true
 		last[e.id][e.kind] = max(last[e.id][e.kind], e.seq+1)
 		s.checkEvent(v, i, e, t)
+	}
+	if s.summary && uint64(late) != s.late {
+		v.fail("%s: %d events are later than the order of time, and %d are reported", s.name, late, s.late)
 	}
 	s.checkMissing(v, threads, seen, end)
 }
@@ -295,4 +315,11 @@ func (s *session) checkMissing(v *verdict, threads []*thread, seen map[uint32]*[
 	if s.lost > spare {
 		v.fail("%s: %d are lost, and %d hits are no events", s.name, s.lost, spare)
 	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

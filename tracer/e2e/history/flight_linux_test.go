@@ -30,11 +30,11 @@ func (s *tracing) fly() {
 		r.program.open()
 		return
 	}
-	s.imageAt = int(r.program.get(wordImage))
+	s.imageAt = r.program.image()
 	s.spawned = now()
 	out, err := s.waymark(args...)
 	s.attached = now()
-	s.imageAfter = int(r.program.get(wordImage))
+	s.imageAfter = r.program.image()
 	if closed {
 		r.program.open()
 	}
@@ -52,11 +52,10 @@ func (s *tracing) fly() {
 		r.program.close()
 	}
 	s.asked = now()
-	same := int(r.program.get(wordImage)) == s.imageAfter && s.imageAt == s.imageAfter
 	if !r.gone.Load() && alive(s.pid) {
 		out, err = s.waymark("snapshot", "-p", fmt.Sprint(s.pid), "-o", s.dir+"/trace", name)
 		s.ended = now()
-		if same && err == nil {
+		if err == nil && r.program.image() == s.imageAt {
 			out, err = s.waymark("sessions", "stop", "-p", fmt.Sprint(s.pid), name)
 		}
 	} else {
@@ -67,7 +66,7 @@ func (s *tracing) fly() {
 	}
 	switch {
 	case err == nil:
-	case r.executed.Load() && !same: // rings of the program that was replaced
+	case r.executed.Load() && (s.imageAt == 0 || s.imageAt != s.imageAfter || s.imageAt != r.program.image()): // rings of the program that was replaced
 		return
 	case r.gone.Load(): // it was killed meanwhile
 		os.RemoveAll(s.dir + "/trace")

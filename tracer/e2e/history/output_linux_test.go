@@ -40,8 +40,8 @@ type line struct {
 }
 
 type totals struct {
-	Events, Lost, Unwritten uint64
-	End                     string
+	Events, Lost, Unwritten, Late uint64
+	End                           string
 }
 
 // collect reads what the tracer left.
@@ -92,11 +92,10 @@ func (s *tracing) lines(path string, yield func(*line) error) error {
 
 func (s *tracing) readLines() error {
 	s.listed = true
-	s.anyOrder = s.agent && !agentOrdered
 	return s.lines(filepath.Join(s.dir, "output"), func(l *line) error {
 		if l.Summary != nil {
 			s.summary, s.losses = true, true
-			s.lost, s.reported, s.end = l.Summary.Lost, l.Summary.Events, l.Summary.End
+			s.lost, s.reported, s.late, s.end = l.Summary.Lost, l.Summary.Events, l.Summary.Late, l.Summary.End
 			return nil
 		}
 		e := received{kind: slices.Index(markNames[:], l.Marker), time: l.Time, pid: l.PID, tid: l.TID, cpu: l.CPU, goroutine: l.Goroutine}

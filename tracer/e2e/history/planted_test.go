@@ -25,8 +25,8 @@ func sound(n int) ([]*thread, *session) {
 		kinds: [markKinds]bool{true, true}, sees: func(*thread) visibility { return must }, summary: true, listed: true, losses: true,
 	}
 	for i := range n {
-		for _, t := range threads {
-			for kind := range markKinds {
+		for kind := range markKinds { // in the order of time
+			for _, t := range threads {
 				from, to, _ := t.marks[i].span(kind)
 				if from > s.attached-100 && to < s.asked+100 {
 					s.events = append(s.events, received{kind: kind, id: t.id, seq: uint64(i), time: from + 1, pid: t.pid, tid: t.tid, cpu: int(t.id)})
@@ -67,7 +67,14 @@ func TestPlanted(t *testing.T) {
 			i := middle(s)
 			j := i + 4 // the same thread and marker
 			s.events[i], s.events[j] = s.events[j], s.events[i]
+		}, "later than the order of time, and 0 are reported"},
+		{"swap two of a thread, with the times of the places", func(s *session, _ []*thread) {
+			i := middle(s)
+			j := i + 4
+			s.events[i], s.events[j] = s.events[j], s.events[i]
+			s.events[i].time, s.events[j].time = s.events[j].time, s.events[i].time
 		}, "after"},
+		{"report one as late", func(s *session, _ []*thread) { s.late = 1 }, "0 events are later than the order of time, and 1 are reported"},
 		{"count what is not lost", func(s *session, threads []*thread) { s.lost = 1000 }, "are lost, and"},
 		{"lose two and count one", func(s *session, _ []*thread) {
 			drop(s, middle(s))
@@ -184,7 +191,7 @@ func TestPlantedPairs(t *testing.T) {
 		{"one too few", pairsOf(v.inside/2 - 1), "were inside"},
 		{"one too many", pairsOf(v.possible/2 + 1), "possible"},
 		{"too long", pairs{pairs: v.received / 2, max: 41}, "the longest"},
-		{"nested", pairs{pairs: v.received/2 - 1, nested: 1, max: 40}, "nested"},
+		{"nested", pairs{pairs: v.received/2 - 1, from: 1, nested: 1, max: 40}, "nested"},
 		{"without room", pairs{pairs: v.received/2 - 1, from: 1, full: 1, max: 40}, "without room"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -242,3 +249,23 @@ func TestDraw(t *testing.T) {
 }
 
 const seedTimeOfDraws = 15e9
+
+func TestPlantedApart(t *testing.T) {
+	threads, s := sound(100)
+	v := s.check(threads)
+	s.listed = false
+	for _, tt := range []struct {
+		mark, done uint64
+		want       string
+	}{
+		{v.received / 2, v.received / 2, ""},
+		{v.received/2 + 2, v.received / 2, ""},
+		{v.received/2 + 2, v.received/2 - 1, "markers that come in turn"},
+		{v.received/2 - 1, v.received/2 + 2, "markers that come in turn"},
+	} {
+		s.counts = &[markKinds]uint64{tt.mark, tt.done}
+		if got := strings.Join(s.check(threads).violations, "\n"); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+			t.Errorf("%d and %d: found %q, want %q", tt.mark, tt.done, got, tt.want)
+		}
+	}
+}

@@ -114,13 +114,6 @@ func newProgram(t *testing.T, dir, path string, p *plan) *program {
 	return pr
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 func (p *program) set(word int, n uint64) {
 	if _, err := p.control.WriteAt(binary.NativeEndian.AppendUint64(nil, n), int64(8*word)); err != nil {
 		panic(err)
@@ -135,6 +128,16 @@ func wordOf(f *os.File, word int) uint64 {
 		return 0
 	}
 	return binary.NativeEndian.Uint64(b[:])
+}
+
+// image returns the number of the program that the process executes, 0 while it is being replaced: a thread counts
+// that before it calls execve, and the next program once it runs.
+func (p *program) image() int {
+	image := p.get(wordImage)
+	if p.get(wordByFirst)+p.get(wordByOther) != image-1 {
+		return 0
+	}
+	return int(image)
 }
 
 func (p *program) pid() int { return int(p.get(wordPID)) }

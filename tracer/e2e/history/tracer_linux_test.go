@@ -119,7 +119,7 @@ func (s *tracing) spawn() error {
 		}
 		s.disk = d
 	}
-	s.imageAt = int(s.run.program.get(wordImage))
+	s.imageAt = s.run.program.image()
 	argv := slices.Concat(s.run.below(s), []string{s.run.waymark}, s.arguments())
 	s.spawned = now()
 	if s.target == byCommand {
@@ -224,7 +224,7 @@ func (s *tracing) live() {
 	select {
 	case <-s.heard:
 		s.attached = s.attachedAt.Load()
-		s.imageAfter = int(r.program.get(wordImage))
+		s.imageAfter = r.program.image()
 	case <-s.done:
 	case <-r.timeout():
 	}
@@ -304,11 +304,11 @@ func (s *tracing) visible(t *thread) visibility {
 	case t.pid == s.pid && t.child:
 		return may // the number was used again
 	case t.pid == s.pid:
-		same := s.imageAt == s.imageAfter && t.image == s.imageAt
+		steady := s.imageAt == s.imageAfter && s.imageAt != 0
 		switch {
-		case s.target == byCommand && !s.agent, s.target == byCommand && t.image == 1, s.target != byCommand && same:
+		case s.target == byCommand && !s.agent, s.target == byCommand && t.image == 1, s.target != byCommand && steady && t.image == s.imageAt:
 			return must
-		case s.agent && (s.target == byCommand || s.imageAt == s.imageAfter):
+		case s.agent && (s.target == byCommand || steady):
 			return never // each program of a process has an agent of its own
 		}
 		return may

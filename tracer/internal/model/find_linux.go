@@ -97,7 +97,7 @@ func (s *Scan) Files(ctx context.Context, pid int) (files []*Scanned, errs []err
 
 // mapped is process for a process with a known state.
 func (s *Scan) mapped(ctx context.Context, pid int, st procfs.Stat) (files []*Scanned, errs []error, err error) {
-	maps, err := procfs.Maps(pid)
+	maps, err := procfs.Executables(pid)
 	if err != nil {
 		return nil, nil, ProcessError("reading the mappings of", pid, procfs.SysPtrace, err)
 	}
@@ -106,7 +106,7 @@ func (s *Scan) mapped(ctx context.Context, pid int, st procfs.Stat) (files []*Sc
 	seen := map[procfs.File]bool{}
 	for i := range maps {
 		m := &maps[i]
-		if !m.Executable || m.Inode == 0 || !strings.HasPrefix(m.Path, "/") || seen[m.File()] {
+		if !strings.HasPrefix(m.Path, "/") || seen[m.File()] {
 			continue
 		}
 		seen[m.File()] = true

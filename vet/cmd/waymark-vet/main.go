@@ -1,5 +1,5 @@
 // Waymark-vet checks the use of markers for the go command, which runs it package by package
-// and keeps what it found out:
+// and caches the results:
 //
 //	go vet -vettool=$(which waymark-vet) ./...
 package main

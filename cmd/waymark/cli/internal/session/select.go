@@ -183,7 +183,7 @@ const (
 )
 
 // EngineUsage is the help of --engine.
-const EngineUsage = "who looks: `kernel`, agent (of a Go program), or auto"
+const EngineUsage = "`NAME`: kernel (needs privilege), agent (none), or auto"
 
 // Type implements pflag.Value, as String and Set do.
 func (f *Engine) Type() string { return "ENGINE" }
