@@ -39,7 +39,7 @@ func TestPage(t *testing.T) {
 			}
 		}
 	}
-	page, err := all.page("docs/performance.md", time.Now(), time.Minute)
+	page, err := all.page(time.Now(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

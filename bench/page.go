@@ -57,7 +57,7 @@ func writePage(path string, c config) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	page, err := all.page(path, start, time.Since(start))
+	page, err := all.page(start, time.Since(start))
 	if err != nil {
 		return err
 	}
@@ -73,8 +73,11 @@ func writePage(path string, c config) error {
 	return os.Rename(f.Name(), path)
 }
 
+// committed is where the page is in the tree. A page that is written elsewhere names that too: it is to go there.
+const committed = "docs/performance.md"
+
 // page lays a run out.
-func (all figures) page(path string, start time.Time, took time.Duration) ([]byte, error) {
+func (all figures) page(start time.Time, took time.Duration) ([]byte, error) {
 	markdown := func(name string) (string, error) {
 		var b bytes.Buffer
 		err := printMarkdown(&b, benchmark{name: name}, all[name])
@@ -83,6 +86,7 @@ func (all figures) page(path string, start time.Time, took time.Duration) ([]byt
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"table":    markdown,
 		"bars":     func() string { return barsTable(all) },
+		"verdict":  func(about string) (string, error) { return verdict(about, all) },
 		"disabled": func() string { return disabledTable(all) },
 		"forms":    func(bench string) string { return formsTable(all[bench]) },
 		"source":   func() string { return sourceTable(all) },
@@ -94,7 +98,7 @@ func (all figures) page(path string, start time.Time, took time.Duration) ([]byt
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]string{
-		"Path": path, "Date": start.UTC().Format("2006-01-02 15:04 UTC"), "Took": took.Round(time.Second).String(),
+		"Path": committed, "Date": start.UTC().Format("2006-01-02 15:04 UTC"), "Took": took.Round(time.Second).String(),
 		"Go": runtime.Version(), "Machine": machine(),
 	})
 	return append(bytes.TrimSpace(b.Bytes()), '\n'), err

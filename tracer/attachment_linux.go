@@ -23,6 +23,8 @@ type collector interface {
 
 // kernel is what all kinds of collectors have in the kernel.
 type kernel interface {
+	// Detach takes the probes out of one process of those given to add.
+	Detach(pid int) error
 	Close() error
 }
 
@@ -48,7 +50,7 @@ func (a *attachment) attach(t Target, markers []*Marker, o options, c collector)
 	}
 	_, err = a.add(markers, nil, t)
 	if err == nil {
-		err = a.watcher.begin(a.add)
+		err = a.watcher.begin(a.add, a.detach)
 	}
 	if err == nil {
 		err = model.CheckAttached(t.pids, markers)
@@ -141,6 +143,14 @@ func (a *attachment) missing() error {
 		err = checkKey(a.late, a.options.keys)
 	}
 	return err
+}
+
+// detach takes the probes out of one process. It is called by the goroutine that calls add.
+func (a *attachment) detach(pid int) error {
+	if a.held == nil {
+		return nil
+	}
+	return a.held.Detach(pid)
 }
 
 // describeSkip is the error of an attachment of which nothing is left.

@@ -79,8 +79,7 @@ func (a *Attachment) Close() error { return a.attached.Close() }
 //
 // Programs that do not call GuardMain can trace too, but attach by themselves. If such a process
 // gets SIGKILL in the milliseconds while it attaches or detaches, the kernel can leak reference
-// counters, which waymark doctor -p PID --repair lowers. Processes stopped by Later.Pause at that
-// moment stay stopped until they get SIGCONT.
+// counters, which waymark doctor -p PID --repair lowers.
 //
 // The guard runs the init functions of the program's packages, as every process of the program
 // does. It refuses to run unless no_new_privs is set, so it gains no privilege over its parent.

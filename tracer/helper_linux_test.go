@@ -218,9 +218,12 @@ const unprivilegedEnv = "WAYMARK_TRACER_UNPRIVILEGED"
 
 func TestMain(m *testing.M) {
 	GuardMain()
-
-	if pid := os.Getenv(helperEnv); pid != "" {
-		helper(pid)
+	if what := os.Getenv(helperEnv); what != "" {
+		var held int
+		if n, _ := fmt.Sscanf(what, "hold %d", &held); n == 1 {
+			holdHelper(held)
+		}
+		helper(what)
 		return
 	}
 	if target := os.Getenv(unprivilegedEnv); target != "" {

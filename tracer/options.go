@@ -17,11 +17,15 @@ type Later struct {
 	// A site that is left out is a *SiteError, for a marker without a field of Where with a
 	// *WhereError in it. It may be nil.
 	Report func(attached []*Marker, err error)
-	// Pause stops a process by SIGSTOP where it has executed a program, or its dynamic linker
-	// has mapped something, until what there is in it is attached: for some 20 ms, before a
-	// single instruction of it runs. So nothing is missed. Its parent can see that it was
-	// stopped; jobs of interactive shells are therefore left running. Without Pause, or BTF, what
-	// happens in the first 20 ms, or second, is not seen.
+	// Pause holds a thread where it has executed a program, or its dynamic linker has mapped
+	// something, until what there is in it is attached: for some 20 ms, before a single
+	// instruction of it runs. So nothing is missed. The stop is one of ptrace, which neither a
+	// parent nor a shell sees, and which ends with this process. A process that is debugged
+	// already, and in a program without GuardMain a child of it, waits in the kernel instead, for
+	// at most 2 seconds. Report tells of a process that could not be held, and from when on its
+	// hits count: so it is where the kernel has neither task work for eBPF (Linux 6.18) nor
+	// CONFIG_FUNCTION_ERROR_INJECTION. Without Pause, or BTF, what happens in the first 20 ms, or
+	// second, is not seen.
 	Pause bool
 }
 

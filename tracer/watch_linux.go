@@ -1,6 +1,7 @@
 package tracer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type watcher struct {
 	later  *Later
 	watch  *bpf.Watch // nil where the kernel cannot
 	add    addFunc
+	detach func(pid int) error
 
 	scan    *model.Scan
 	members map[int]uint64                  // processes of the target: when they started
@@ -112,11 +114,11 @@ func (w *watcher) pids(t Target) []int {
 }
 
 // begin begins to watch, once something is attached by options.
-func (w *watcher) begin(add addFunc) error {
+func (w *watcher) begin(add addFunc, detach func(pid int) error) error {
 	if w == nil {
 		return nil
 	}
-	w.add = add
+	w.add, w.detach = add, detach
 	for _, pid := range w.target.pids {
 		if w.watch != nil {
 			if err := w.watch.Add(pid); err != nil {
@@ -138,17 +140,17 @@ func (w *watcher) begin(add addFunc) error {
 func (w *watcher) run() {
 	defer close(w.stopped)
 	every := pollEvery
-	var news chan prog.News
+	var heard chan news
 	if w.watch != nil {
-		every, news = lookEvery, make(chan prog.News)
-		go w.listen(news)
+		every, heard = lookEvery, make(chan news)
+		go w.listen(heard)
 	}
 	gone := false
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
-		case n := <-news:
+		case n := <-heard:
 			w.hear(n)
 		case <-tick.C:
 			for _, pid := range w.target.pids {
@@ -164,15 +166,27 @@ func (w *watcher) run() {
 	}
 }
 
-// listen passes the kernel's news on until the watch is closed.
-func (w *watcher) listen(news chan<- prog.News) {
+// news are the kernel's, of a thread that may be held.
+type news struct {
+	prog.News
+	held bpf.HeldBy
+	why  error // it is not stopped
+}
+
+// listen passes the kernel's news on until the watch is closed. A thread is stopped at once, however long the news
+// before take.
+func (w *watcher) listen(heard chan<- news) {
 	for {
-		n, err := w.watch.Next()
+		next, err := w.watch.Next()
 		if err != nil {
 			return
 		}
+		n := news{News: next}
+		if n.Kind.Holds() {
+			n.held, n.why = w.watch.Hold(next)
+		}
 		select {
-		case news <- n:
+		case heard <- n:
 		case <-w.stop:
 			return
 		}
@@ -204,7 +218,7 @@ func (w *watcher) close() error {
 }
 
 // hear acts on news.
-func (w *watcher) hear(n prog.News) {
+func (w *watcher) hear(n news) {
 	attached := false
 	switch n.Kind {
 	case prog.Forked:
@@ -212,8 +226,17 @@ func (w *watcher) hear(n prog.News) {
 			w.members[n.PID] = st.Start
 		}
 	case prog.Replaced:
-		// A link is for the process's first thread, which has ended.
+		// A link is for the process's first thread, which has ended. It has no place in the new memory, but
+		// would report what others put there (the kernel compares struct signal_struct, which the threads
+		// of a process share): it goes before a new one comes.
 		delete(w.known, n.PID)
+		if n.held == bpf.HeldByWait { // in a program, for whose end closing a link waits
+			_, _ = w.watch.Release(n.News, n.held)
+			n.held = bpf.HeldByNothing
+		}
+		if err := w.detach(n.PID); err != nil {
+			w.report(nil, err)
+		}
 		attached = w.look(n.PID)
 	case prog.Executed, prog.Mapped:
 		attached = w.look(n.PID)
@@ -223,13 +246,18 @@ func (w *watcher) hear(n prog.News) {
 	case prog.Full:
 		w.report(nil, fmt.Errorf("following process %d: there are too many", n.PID))
 	}
-	if !n.Stopped {
+	if !n.Kind.Holds() || w.later == nil || !w.later.Pause {
 		return
 	}
-	if stopped, err := procfs.Stopped(n.PID); attached && err == nil && !stopped {
-		w.report(nil, fmt.Errorf("process %d was stopped, and somebody continued it before its new markers were attached to: of what it has done since some is missed", n.PID))
+	until, err := w.watch.Release(n.News, n.held)
+	if err != nil {
+		w.report(nil, err)
 	}
-	w.watch.Continue(n.PID)
+	if attached && !until {
+		why := cmp.Or(n.why, errors.New("waymark was too late"))
+		w.report(nil, fmt.Errorf("process %d ran on while its new markers were attached to, because it could not be held (%w): they count from %s on",
+			n.PID, why, time.Now().Format("15:04:05.000")))
+	}
 }
 
 func (w *watcher) empty() bool {

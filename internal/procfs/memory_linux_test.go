@@ -3,7 +3,6 @@ package procfs
 import (
 	"os"
 	"os/exec"
-	"syscall"
 	"testing"
 	"time"
 
@@ -70,23 +69,4 @@ func stackEnd(t *testing.T, pid int) uint64 {
 	}
 	t.Fatalf("process %d has no stack", pid)
 	return 0
-}
-
-func TestStopped(t *testing.T) {
-	cmd := exec.Command("sleep", "60")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { cmd.Process.Kill(); cmd.Wait() }()
-	for _, want := range []bool{false, true, false} {
-		if want {
-			cmd.Process.Signal(syscall.SIGSTOP)
-		} else {
-			cmd.Process.Signal(syscall.SIGCONT)
-		}
-		// Both signals take effect, or are pending, when they have been sent.
-		if got, err := Stopped(cmd.Process.Pid); got != want || err != nil {
-			t.Errorf("stopped: %t, %v, want %t", got, err, want)
-		}
-	}
 }

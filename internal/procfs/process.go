@@ -74,14 +74,18 @@ const pfKthread = 0x00200000
 // ReadStat reads the stat file of a process's first thread, which has the same content. QEMU's user
 // mode invents /proc/PID/stat for a program that reads its own, and the start time would differ from
 // the one that other processes read.
-func ReadStat(pid int) (Stat, error) {
-	s, err := read(pid, fmt.Sprintf("task/%d/stat", pid))
+func ReadStat(pid int) (Stat, error) { return ReadThreadStat(pid, pid) }
+
+// ReadThreadStat reads the stat of a thread of a process.
+func ReadThreadStat(pid, thread int) (Stat, error) {
+	name := fmt.Sprintf("task/%d/stat", thread)
+	s, err := read(pid, name)
 	if err != nil {
 		return Stat{}, err
 	}
 	st, err := parseStat(s)
 	if err != nil {
-		return st, fmt.Errorf("%s: %w", path(pid, "stat"), err)
+		return st, fmt.Errorf("%s: %w", path(pid, name), err)
 	}
 	return st, nil
 }

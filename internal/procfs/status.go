@@ -54,30 +54,3 @@ func OwnPID(pid int) (int, error) {
 	}
 	return own, nil
 }
-
-// sigstop is the bit of SIGSTOP in a mask.
-const sigstop = 1 << (19 - 1)
-
-// Stopped reports whether a process is stopped, by a signal or ptrace, or about to: SIGSTOP is on its way.
-func Stopped(pid int) (bool, error) {
-	// The state is written before the masks. A process that stops in between is neither, once.
-	for range 2 {
-		v, err := Status(pid, "State", "ShdPnd", "SigPnd")
-		if err != nil {
-			return false, err
-		}
-		if strings.HasPrefix(v[0], "T") || strings.HasPrefix(v[0], "t") {
-			return true, nil
-		}
-		for _, pending := range v[1:] {
-			mask, err := strconv.ParseUint(pending, 16, 64)
-			if err != nil {
-				return false, fmt.Errorf("pending signals of process %d: %w", pid, err)
-			}
-			if mask&sigstop != 0 {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
-}

@@ -157,13 +157,19 @@ func (l *latencyRun) show(s *session.Session, out *term.Output, ends <-chan view
 	ends = s.Stopping(ends, l.pairs.Stop)
 	v := l.view(s, out)
 	var sampler view.LatencySampler
-	return view.Show(v, l.o.interval, ends, func() (*view.LatencySample, error) {
+	pairs := uint64(0)
+	why, err := view.Show(v, l.o.interval, ends, func() (*view.LatencySample, error) {
 		all, err := l.pairs.Read()
 		if err != nil {
 			return nil, err
 		}
+		pairs = all.Begins + all.Ends
 		return sampler.Sample(time.Now(), s.Elapsed(), all), nil
 	})
+	if err == nil {
+		s.HintChildren(out, pairs)
+	}
+	return why, err
 }
 
 func (l *latencyRun) view(s *session.Session, out *term.Output) view.View[*view.LatencySample] {

@@ -184,9 +184,9 @@ func findRunning(ctx context.Context, env *term.Env, o *listOptions, sel *sessio
 	if !o.json {
 		warnUnseen(env, processes, o.verbose)
 	}
-	if len(groups) == 0 {
-		return nil, term.WithHint(errors.New("no running process has markers"),
-			"a Go program that uses package marker needs waymark link, and to be started again")
+	if len(groups) == 0 { // which is no error: it is what there is to list
+		env.Message("no running process has markers")
+		env.Hint("a Go program that uses package marker needs waymark link, and to be started again")
 	}
 	return groups, nil
 }

@@ -172,6 +172,7 @@ type recorder struct {
 	tracers []*tracer.Tracer
 	missing string // the first directory on the way to the trace that was not there, "" for none
 	begun   bool
+	summary func(*term.Output) error
 }
 
 func (o *recordOptions) run(ctx context.Context, env *term.Env, sel *session.Selection) error {
@@ -179,7 +180,7 @@ func (o *recordOptions) run(ctx context.Context, env *term.Env, sel *session.Sel
 		return o.startFlight(env, sel)
 	}
 	r := &recorder{recordOptions: o}
-	return session.Run(ctx, env, sel, session.Verb{Limit: o.duration, Attach: r.attach, Show: r.show})
+	return session.Run(ctx, env, sel, session.Verb{Limit: o.duration, Attach: r.attach, Show: r.show, Summary: func(out *term.Output) error { return r.summary(out) }})
 }
 
 func (r *recorder) attach(s *session.Session) (_ session.Attached, err error) {
@@ -228,7 +229,7 @@ func (r *recorder) Skipped() (all []*tracer.SiteError) {
 	return all
 }
 
-func (r *recorder) show(s *session.Session, out *term.Output, ends <-chan view.End) (view.End, error) {
+func (r *recorder) show(s *session.Session, _ *term.Output, ends <-chan view.End) (view.End, error) {
 	r.begun = true
 	sum, why, err := r.record(ends)
 	s.Env.Status("")
@@ -236,8 +237,11 @@ func (r *recorder) show(s *session.Session, out *term.Output, ends <-chan view.E
 	for _, t := range r.tracers {
 		problems = append(problems, t.Problems()...)
 	}
-	if e := r.view.Summary(out, &sum, s.Elapsed(), why, problems); err == nil {
-		err = e
+	elapsed := s.Elapsed()
+	r.summary = func(out *term.Output) error {
+		err := r.view.Summary(out, &sum, elapsed, why, problems)
+		s.HintChildren(out, sum.Saved())
+		return err
 	}
 	return why, explain.Disk(err)
 }

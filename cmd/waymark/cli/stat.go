@@ -126,20 +126,30 @@ func (o *statOptions) run(ctx context.Context, env *term.Env, sel *session.Selec
 			if o.count > 0 {
 				ends = s.Enough(ends, func() (bool, error) {
 					counts, err := counter.Read()
-					n := uint64(0)
-					for i := range counts {
-						n += counts[i].Count
-					}
-					return n >= o.count, err
+					return hits(counts) >= o.count, err
 				})
 			}
 			ends = s.Stopping(ends, counter.Stop)
-			return view.Show(newStatView(o, s, sel, out), o.interval, ends, func() (*view.Sample, error) {
+			total := uint64(0)
+			why, err := view.Show(newStatView(o, s, sel, out), o.interval, ends, func() (*view.Sample, error) {
 				counts, err := counter.Read()
+				total = hits(counts)
 				return sampler.Sample(s.Elapsed(), counts, view.LeftOut(counter.Skipped())), err
 			})
+			if err == nil {
+				s.HintChildren(out, total)
+			}
+			return why, err
 		},
 	})
+}
+
+// hits returns the hits of all markers.
+func hits(counts []tracer.MarkerCount) (n uint64) {
+	for i := range counts {
+		n += counts[i].Count
+	}
+	return n
 }
 
 func newStatView(o *statOptions, s *session.Session, sel *session.Selection, out *term.Output) view.View[*view.Sample] {

@@ -28,11 +28,15 @@ Targets: -p PID until that process ends (-p 12,34: several); FILE in every
 process that maps the file, now and later; -- COMMAND from its first instruction
 to its last. --follow adds children, and theirs; the end of COMMAND ends it.
 
-Libraries that are loaded later are traced, too. With -- COMMAND and --follow no
-hit of them, or of programs that are executed, is missed: the process is held
-for some milliseconds until waymark has attached, in a way that its parent does
-not notice. With -p alone no process is held, and hits in these milliseconds are
-missed.
+Libraries that are loaded later are traced, too. With -- COMMAND and --follow
+none of their hits is missed, nor of programs that are executed: the process is
+held until waymark has attached, some milliseconds, which no parent or shell can
+see. One that a debugger traces waits two seconds at most. waymark reports when
+hits count only from later on. With -p alone no process is held, and hits in
+these milliseconds are missed.
+
+A FILE that is replaced by another, or changed on overlayfs, is named in a
+warning: processes that run the new one are not traced.
 
 A site that the kernel refuses, or where a probe could overwrite variables of
 the program, is left out with a warning, and so is a file that cannot be opened
@@ -161,6 +165,7 @@ func (o *traceOptions) run(ctx context.Context, env *term.Env, sel *session.Sele
 			}
 			if !term.IsBrokenPipe(err) {
 				summarize(env, sum)
+				s.HintChildren(out, sum.Events)
 			}
 			return sum.End, err
 		},

@@ -229,6 +229,18 @@ func (a *attachment) send(r *request, files []File, programs []*ebpf.Program) (*
 	return a.ask(r, fds)
 }
 
+// detachProcess closes the links that are for one process.
+func (a *attachment) detachProcess(pid int) error {
+	if a.guard == nil {
+		return a.owner.detach(pid).refused.asError()
+	}
+	got, err := a.ask(&request{Detach: pid}, nil)
+	if err == nil {
+		err = got.refused.asError()
+	}
+	return err
+}
+
 // ask has the guard meet a request.
 func (a *attachment) ask(r *request, fds []int) (*answer, error) {
 	b, err := json.Marshal(r)
@@ -247,23 +259,19 @@ func (a *attachment) watch(w *Watch) error {
 	if w == nil {
 		return nil
 	}
-	r := &request{}
-	var programs []*ebpf.Program
-	var fds []int
+	programs, names, err := w.watchPrograms()
 	defer func() { _ = closeAll(programs) }() // links hold them
-	for _, t := range w.programs.RawTracepoints() {
-		p, err := ebpf.NewProgram(&ebpf.ProgramSpec{
-			Name: "waymark_watch", Type: ebpf.RawTracepoint, License: "Dual MIT/GPL", Instructions: t.Instructions,
-		})
-		if err != nil {
-			return fmt.Errorf("loading eBPF program for %s: %w", t.Name, err)
-		}
-		programs, fds, r.Watch = append(programs, p), append(fds, p.FD()), append(r.Watch, t.Name)
+	if err != nil {
+		return err
 	}
 	if a.guard == nil {
-		return a.owner.watch(r.Watch, programs, w.paused).asError()
+		return a.owner.watch(names, programs).asError()
 	}
-	got, err := a.ask(r, append(fds, w.paused.FD()))
+	var fds []int
+	for _, p := range programs {
+		fds = append(fds, p.FD())
+	}
+	got, err := a.ask(&request{Watch: names}, fds)
 	if err == nil {
 		err = got.refused.asError()
 	}

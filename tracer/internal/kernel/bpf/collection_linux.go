@@ -87,6 +87,19 @@ func (c *collection) add(files []File, n int, pids []int, plan func(base prog.Ba
 	return skipped, c.turn(c.added) // before, none of them counts
 }
 
+// Detach takes the probes out of one process that was given to Add. Those for every process stay.
+func (c *collection) Detach(pid int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held == nil {
+		return os.ErrClosed
+	}
+	if err := c.held.detachProcess(pid); err != nil {
+		return fmt.Errorf("detaching from process %d: %w", pid, err)
+	}
+	return nil
+}
+
 func (c *collection) plan(files []File, plan func(prog.Base) ([]unit, func(), error)) ([]unit, func(), error) {
 	if !slices.ContainsFunc(files, func(f File) bool { return len(f.Sites) > 0 }) {
 		return nil, nil, nil // linkers at most

@@ -12,7 +12,7 @@ import (
 // making is a request on its way to being met.
 type making struct {
 	*request
-	links   []link.Link
+	links   []ownedLink
 	skipped []refusal
 }
 
@@ -120,7 +120,7 @@ func (a *attempt) multi() *refusal {
 	if err != nil {
 		return &refusal{a.batch, sites[0], a.pid, err}
 	}
-	a.links = append(a.links, l)
+	a.links = append(a.links, ownedLink{l, a.pid})
 	return nil
 }
 
@@ -168,7 +168,7 @@ func (a *attempt) events() *refusal {
 		}
 		l, err := a.ex.Uprobe("", a.prog, o)
 		if err == nil {
-			a.links = append(a.links, l)
+			a.links = append(a.links, ownedLink{l, a.pid})
 		} else if refused := a.skip(i, err); refused != nil {
 			return refused
 		}

@@ -3,10 +3,13 @@ package bpf
 import (
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/guard"
+	"github.com/waymark-trace/waymark/tracer/internal/kernel/seize"
 	"golang.org/x/sys/unix"
 )
 
@@ -17,8 +20,14 @@ func ServeGuard() { guard.Serve(&owner{guards: true}) }
 // What else a killed tracer would leave behind belongs here, to be taken back by Close.
 type owner struct {
 	guards bool // it is in a guard, whose end takes the links away
-	links  []link.Link
-	paused *ebpf.Map // processes that a watch has stopped, nil without one
+	links  []ownedLink
+	stops  *seize.Tracer // nil before the first is stopped
+}
+
+// ownedLink is a link and the process that it is for, 0 for every process.
+type ownedLink struct {
+	link.Link
+	pid int
 }
 
 // Do attaches as a request says.
@@ -27,8 +36,16 @@ func (o *owner) Do(b []byte, fds []int) []byte {
 	if err != nil {
 		return (&answer{refused: &refusal{-1, -1, 0, err}}).encode()
 	}
-	if n := len(r.Watch); n > 0 {
-		return (&answer{refused: o.serveWatch(r.Watch, fds[:n], fds[n])}).encode()
+	switch {
+	case r.Detach > 0:
+		return o.detach(r.Detach).encode()
+	case r.Stop != nil:
+		return answerOf(o.stopper().Stop(r.Stop.Process, r.Stop.Thread)).encode()
+	case r.Release > 0:
+		return answerOf(o.stopper().Release(r.Release)).encode()
+	}
+	if len(r.Watch) > 0 {
+		return (&answer{refused: o.serveWatch(r.Watch, fds)}).encode()
 	}
 	programs, err := programsOf(fds[r.Files:])
 	defer closeAll(programs) // links hold them
@@ -39,19 +56,15 @@ func (o *owner) Do(b []byte, fds []int) []byte {
 }
 
 // Close detaches, unless the end of a guard does that. When it returns, or the guard has ended, no program runs any
-// more: the kernel waits for those that do before it lets go of a link.
-//
-// Links that stop processes go first in any case: a process that they stop after wakeAll would never continue.
+// more: the kernel waits for those that do before it lets go of a link. What is stopped goes on.
 func (o *owner) Close() error {
 	var err error
-	if !o.guards || o.paused != nil {
+	if !o.guards {
 		err = detach(o.links)
 		o.links = nil
 	}
-	if o.paused != nil {
-		wakeAll(o.paused)
-		err = errors.Join(err, o.paused.Close())
-		o.paused = nil
+	if o.stops != nil {
+		err = errors.Join(err, o.stops.Close())
 	}
 	return err
 }
@@ -70,6 +83,36 @@ func (o *owner) attach(r *request, files []int, programs []*ebpf.Program) *answe
 	}
 	o.links = append(o.links, m.links...)
 	return &answer{skipped: m.skipped}
+}
+
+func (o *owner) stopper() *seize.Tracer {
+	if o.stops == nil {
+		o.stops = seize.New()
+	}
+	return o.stops
+}
+
+// answerOf is the answer of a request that has no sites.
+func answerOf(err error) *answer {
+	if err == nil {
+		return &answer{}
+	}
+	return &answer{refused: &refusal{-1, -1, 0, err}}
+}
+
+// detach closes the links of a process. It returns when none of their programs runs any more.
+func (o *owner) detach(pid int) *answer {
+	var of []ownedLink
+	o.links = slices.DeleteFunc(o.links, func(l ownedLink) bool {
+		if l.pid == pid {
+			of = append(of, l)
+		}
+		return l.pid == pid
+	})
+	if err := detach(of); err != nil {
+		return &answer{refused: &refusal{-1, -1, pid, err}}
+	}
+	return &answer{}
 }
 
 // programsOf returns the programs that descriptors are of. They stay open without them.
@@ -92,7 +135,7 @@ func programsOf(fds []int) (programs []*ebpf.Program, err error) {
 // tens of milliseconds, which they can share.
 const detachers = 64
 
-func detach(links []link.Link) error {
+func detach[L io.Closer](links []L) error {
 	slots := make(chan struct{}, detachers)
 	errs := make(chan error, len(links))
 	for _, l := range links {
@@ -110,40 +153,40 @@ func detach(links []link.Link) error {
 }
 
 // serveWatch is watch in a guard.
-func (o *owner) serveWatch(names []string, programs []int, paused int) *refusal {
-	progs, err := programsOf(programs)
-	defer closeAll(progs) // links hold them
+func (o *owner) serveWatch(names []string, fds []int) *refusal {
+	programs, err := programsOf(fds)
+	defer closeAll(programs) // links hold them
 	if err != nil {
 		return &refusal{-1, -1, 0, err}
 	}
-	own, err := unix.FcntlInt(uintptr(paused), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return &refusal{-1, -1, 0, err}
-	}
-	m, err := ebpf.NewMapFromFD(own)
-	if err != nil {
-		return &refusal{-1, -1, 0, fmt.Errorf("map of stopped processes: %w", err)}
-	}
-	defer m.Close()
-	return o.watch(names, progs, m)
+	return o.watch(names, programs)
 }
 
-// watch attaches the programs of a watch, and takes it upon itself to continue, in the end,
-// the processes that it has stopped.
-func (o *owner) watch(names []string, programs []*ebpf.Program, paused *ebpf.Map) *refusal {
-	own, err := paused.Clone()
-	if err != nil {
-		return &refusal{-1, -1, 0, err}
-	}
-	var links []link.Link
+// watch attaches the programs of a watch.
+func (o *owner) watch(names []string, programs []*ebpf.Program) *refusal {
+	var links []ownedLink
 	for i, name := range names {
-		l, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: name, Program: programs[i]})
+		l, err := attachWatch(name, programs[i])
 		if err != nil {
-			_, _ = detach(links), own.Close()
-			return &refusal{-1, -1, 0, fmt.Errorf("attaching to the kernel's tracepoint %s: %w", name, err)}
+			_ = detach(links)
+			return &refusal{-1, -1, 0, err}
 		}
-		links = append(links, l)
+		links = append(links, ownedLink{l, 0})
 	}
-	o.links, o.paused = append(o.links, links...), own
+	o.links = append(o.links, links...)
 	return nil
+}
+
+// attachWatch attaches a program to a raw tracepoint, or to where it belongs itself.
+func attachWatch(name string, program *ebpf.Program) (l link.Link, err error) {
+	if name == "" {
+		if l, err = link.AttachTracing(link.TracingOptions{Program: program}); err != nil {
+			err = fmt.Errorf("attaching to the end of execve: %w", err)
+		}
+		return l, err
+	}
+	if l, err = link.AttachRawTracepoint(link.RawTracepointOptions{Name: name, Program: program}); err != nil {
+		err = fmt.Errorf("attaching to the kernel's tracepoint %s: %w", name, err)
+	}
+	return l, err
 }

@@ -17,8 +17,13 @@ type request struct {
 	Files   int   // how many of the descriptors are files
 	Batches []batch
 	// Watch are raw tracepoints, instead of all that: then the descriptors are those of a
-	// program for each, and that of the map of stopped processes.
+	// program for each. "" is a program that knows itself where it belongs.
 	Watch []string
+	// Detach is a process whose links are closed, instead of all that. 0 is none.
+	Detach int
+	// Stop is a thread that is stopped, and Release one that goes on, instead of all that. 0 is none.
+	Stop    *stopRequest
+	Release int
 }
 
 // batch is the sites of one file that share a program.
@@ -36,8 +41,14 @@ func decodeRequest(b []byte, descriptors int) (*request, error) {
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("request: %w", err)
 	}
+	if r.Detach != 0 || r.Stop != nil || r.Release != 0 {
+		if descriptors != 0 || r.Detach < 0 || r.Release < 0 || r.Stop != nil && (r.Stop.Process <= 0 || r.Stop.Thread <= 0) {
+			return nil, fmt.Errorf("request to detach from process %d, stop %v, release %d, with %d descriptors", r.Detach, r.Stop, r.Release, descriptors)
+		}
+		return r, nil
+	}
 	if len(r.Watch) > 0 {
-		if r.Files != 0 || len(r.Batches) > 0 || descriptors != len(r.Watch)+1 {
+		if r.Files != 0 || len(r.Batches) > 0 || descriptors != len(r.Watch) {
 			return nil, fmt.Errorf("request for %d tracepoints with %d descriptors", len(r.Watch), descriptors)
 		}
 		return r, nil

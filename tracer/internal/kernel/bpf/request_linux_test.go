@@ -39,6 +39,7 @@ func TestDecodeRequest(t *testing.T) {
 	for _, bad := range []string{"", "null", "[]", `{"Mode":0}`, `{"Mode":9}`, `{"Mode":-1}`, `{"Mode":1,"PIDs":[-1]}`, `{"Mode":1,"PIDs":[7,0]}`,
 		`{"Mode":1,"Files":4}`, `{"Mode":1,"Files":-1}`, `{"Mode":1,"Files":1,"Batches":[{}]}`,
 		`{"Mode":1,"Files":1,"Batches":[{"File":1,"Sites":[{}]}]}`, `{"Mode":1,"Files":1,"Batches":[{"Program":2,"Sites":[{}]}]}`,
+		`{"Detach":7}`, `{"Detach":-7}`, `{"Stop":{"Process":7,"Thread":0}}`, `{"Release":-1}`,
 		`{"Mode":1,"Files":3,"Batches":[{"Sites":[{}]}]}`, `{"Mode":1,"Files":1,"Batches":[{"File":-1,"Sites":[{}]}]}`} {
 		if got, err := decodeRequest([]byte(bad), 3); err == nil {
 			t.Errorf("%s is read as %+v", bad, got)

@@ -8,26 +8,25 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/ringbuf"
 	"github.com/waymark-trace/waymark/tracer/internal/kernel/prog"
-	"golang.org/x/sys/unix"
 )
 
 // Watch is a set of processes and the news of them. Programs that are attached with it look at
 // processes of the set only. The kernel keeps it: who ends is out before its number can be
 // used again, and with Follow a child is in before its first instruction.
 type Watch struct {
-	programs          prog.Watch
-	set, paused, ring *ebpf.Map
-	reader            *ringbuf.Reader
-	closed            bool
+	programs              prog.Watch
+	set, ring, held, work *ebpf.Map
+	reader                *ringbuf.Reader
+	stops                 stopper // nil without WatchOptions.Pause
+	closed                bool
 }
 
 // WatchOptions are what a Watch does by itself.
 type WatchOptions struct {
 	// Follow adds the children of processes, from now on.
 	Follow bool
-	// Pause stops a process that has executed another program, or whose dynamic linker has
-	// mapped something, until Continue. Jobs of interactive shells are not stopped: their
-	// shell would take it for Ctrl-Z.
+	// Pause holds the thread that has executed another program, or whose dynamic linker has
+	// mapped something, until Release.
 	Pause bool
 }
 
@@ -49,15 +48,23 @@ func NewWatch(o WatchOptions) (*Watch, error) {
 		return nil, err
 	}
 	pids.Types = types
+	pids.Raised = true
 	w := &Watch{}
-	for _, m := range []struct {
+	type making struct {
 		to   **ebpf.Map
 		spec *ebpf.MapSpec
-	}{
+	}
+	maps := []making{
 		{&w.set, prog.ProcessSet("waymark_set", maxWatched)},
-		{&w.paused, prog.ProcessSet("waymark_paused", maxWatched)},
 		{&w.ring, &ebpf.MapSpec{Name: "waymark_news", Type: ebpf.RingBuf, MaxEntries: newsSize}},
-	} {
+	}
+	if o.Pause {
+		maps = append(maps, making{&w.held, prog.HeldTasks("waymark_held", maxWatched)})
+		if types.HasWork() {
+			maps = append(maps, making{&w.work, prog.HeldWork("waymark_work", maxWatched)})
+		}
+	}
+	for _, m := range maps {
 		if *m.to, err = newMap(m.spec); err != nil {
 			w.Close()
 			return nil, fmt.Errorf("creating map %s: %w", m.spec.Name, err)
@@ -67,7 +74,14 @@ func NewWatch(o WatchOptions) (*Watch, error) {
 		w.Close()
 		return nil, fmt.Errorf("mapping the ring of news: %w", err)
 	}
-	w.programs = prog.Watch{Set: w.set.FD(), Paused: w.paused.FD(), News: w.ring.FD(), PIDs: pids, Follow: o.Follow, Pause: o.Pause}
+	w.programs = prog.Watch{Set: w.set.FD(), News: w.ring.FD(), PIDs: pids, Follow: o.Follow}
+	if o.Pause {
+		w.stops = newStopper()
+		w.programs.Hold = prog.Hold{By: prog.HoldByReturn, Mapped: true, Tasks: w.held.FD()}
+		if w.work != nil {
+			w.programs.Hold.By, w.programs.Hold.Work = prog.HoldByWork, w.work.FD()
+		}
+	}
 	return w, nil
 }
 
@@ -89,7 +103,8 @@ func (w *Watch) Empty() bool {
 	return errors.Is(w.set.NextKey(nil, &pid), ebpf.ErrKeyNotExist)
 }
 
-// Next waits for news. After Close the error is os.ErrClosed.
+// Next waits for news. After Close the error is os.ErrClosed. With WatchOptions.Pause news of what was executed or
+// mapped have to be passed to Release.
 func (w *Watch) Next() (prog.News, error) {
 	r, err := w.reader.Read()
 	if err != nil {
@@ -100,7 +115,7 @@ func (w *Watch) Next() (prog.News, error) {
 
 // linkers is the unit for where dynamic linkers pass when they have mapped something.
 func (w *Watch) linkers(files []File) []unit {
-	u := unit{name: "waymark_mapped", assemble: func(prog.Means) asm.Instructions { return w.programs.Mapped() }}
+	u := unit{name: "waymark_mapped", sleepable: w.programs.Hold.Mapped, assemble: func(m prog.Means) asm.Instructions { return w.programs.Mapped(m.Sleepable) }}
 	for i := range files {
 		for _, offset := range files[i].Linker {
 			u.sites = append(u.sites, placed{i, -1, spot{Offset: offset}})
@@ -112,26 +127,6 @@ func (w *Watch) linkers(files []File) []unit {
 	return []unit{u}
 }
 
-// Continue lets a process run that was stopped.
-func (w *Watch) Continue(pid int) { wake(w.paused, uint32(pid)) }
-
-// wake sends SIGCONT. The entry goes first: a stop that comes between has news of its own.
-func wake(paused *ebpf.Map, pid uint32) {
-	_ = paused.Delete(pid)
-	_ = unix.Kill(int(pid), unix.SIGCONT)
-}
-
-// wakeAll lets all processes run that were stopped.
-func wakeAll(paused *ebpf.Map) {
-	for range maxWatched {
-		var pid uint32
-		if paused.NextKey(nil, &pid) != nil {
-			return
-		}
-		wake(paused, pid)
-	}
-}
-
 // Close frees everything. What was attached with the watch is closed before. Further calls do
 // nothing.
 func (w *Watch) Close() error {
@@ -139,12 +134,10 @@ func (w *Watch) Close() error {
 		return nil
 	}
 	w.closed = true
-	if w.paused != nil {
-		wakeAll(w.paused) // a guard that was killed has not
-	}
 	var err error
 	if w.reader != nil {
 		err = w.reader.Close()
 	}
-	return errors.Join(err, closeAll([]*ebpf.Map{w.set, w.paused, w.ring})) // nil has nothing to close
+	w.releaseAll()
+	return errors.Join(err, closeAll([]*ebpf.Map{w.set, w.ring, w.held, w.work})) // nil has nothing to close
 }

@@ -52,22 +52,28 @@ func news(t *testing.T, w *Watch, self int) (all []string) {
 		if err != nil {
 			t.Fatalf("after %v: %v", all, err)
 		}
-		if n.Stopped {
+		if n.Held != nil {
+			by, err := w.Hold(n)
+			if by != HeldByStop || err != nil {
+				t.Errorf("process %d is not stopped: %v", n.PID, err)
+			}
 			st, err := procfs.ReadStat(n.PID)
-			for i := 0; err == nil && st.State != 'T' && i < 100; i++ {
+			for i := 0; err == nil && st.State != 't' && i < 100; i++ {
 				time.Sleep(10 * time.Millisecond)
 				st, err = procfs.ReadStat(n.PID)
 			}
-			if err != nil || st.State != 'T' {
-				t.Errorf("process %d is not stopped: %c, %v", n.PID, st.State, err)
+			if err != nil || st.State != 't' {
+				t.Errorf("process %d is not stopped by ptrace: %c, %v", n.PID, st.State, err)
 			}
-			w.Continue(n.PID)
+			if until, err := w.Release(n, by); !until || err != nil {
+				t.Errorf("process %d was not held until its release: %v", n.PID, err)
+			}
 		}
 		who := 2
 		if n.PID == self {
 			who = 1
 		}
-		all = append(all, fmt.Sprintf("%d %v %t", who, n.Kind, n.Stopped))
+		all = append(all, fmt.Sprintf("%d %v %t", who, n.Kind, n.Held != nil))
 		if n.PID == self && n.Kind == prog.Ended {
 			return all
 		}
@@ -102,16 +108,20 @@ func TestWatch(t *testing.T) {
 // A process that is stopped when everything is closed continues.
 func TestWatchClosedWhileStopped(t *testing.T) {
 	w, c, cmd := watched(t, "exec true", WatchOptions{Pause: true})
-	if n, err := w.Next(); err != nil || !n.Stopped || n.Kind != prog.Executed {
-		t.Fatalf("%v, stopped %t, %v", n.Kind, n.Stopped, err)
+	n, err := w.Next()
+	if err != nil || n.Held == nil || n.Kind != prog.Executed {
+		t.Fatalf("%v, held %t, %v", n.Kind, n.Held != nil, err)
+	}
+	if by, err := w.Hold(n); by != HeldByStop {
+		t.Fatalf("not stopped: %v", err)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := cmd.Wait(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := w.Close(); err != nil {
+	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
 	if _, err := w.Next(); !errors.Is(err, os.ErrClosed) {

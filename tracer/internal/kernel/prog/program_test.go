@@ -68,11 +68,18 @@ func TestProgramsAssemble(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, pids := range []*Namespace{{}, {Level: 1}, {Level: 1, Types: types}} {
-			w := Watch{Set: 11, Paused: 12, News: 13, PIDs: &Namespace{Level: pids.Level, Types: types}, Follow: true, Pause: true}
-			for _, p := range w.RawTracepoints() {
-				assembles(t, p.Name, p.Instructions)
+			w := Watch{Set: 11, News: 13, PIDs: &Namespace{Level: pids.Level, Types: types, Raised: true}, Follow: true, Hold: Hold{Tasks: 12, Work: 25}}
+			for _, w.Hold.By = range []HoldBy{NoHold, HoldByWork, HoldByReturn} {
+				for _, p := range w.RawTracepoints() {
+					assembles(t, p.Name, p.Instructions)
+				}
 			}
-			assembles(t, "dynamic linker", w.Mapped())
+			for _, sleepable := range []bool{false, true} {
+				assembles(t, "end of execve", w.Returned(sleepable))
+				for _, w.Hold.Mapped = range []bool{false, true} {
+					assembles(t, "dynamic linker", w.Mapped(sleepable))
+				}
+			}
 			for _, m := range []Means{{}, {Sleepable: true, Exchange: true}, {Cookie: &cookie}} {
 				base, err := NewBase(machine)
 				if err != nil {

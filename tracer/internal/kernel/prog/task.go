@@ -10,11 +10,16 @@ import (
 
 // Types are the offsets in bytes of the members that programs read of the kernel's structures.
 type Types struct {
-	taskLeader, taskPID, taskSignal, taskParent int // struct task_struct
-	signalLive, signalTTY, signalPIDs           int // struct signal_struct
+	taskLeader, taskPID, taskSignal, taskMemory int // struct task_struct
+	signalLive                                  int // struct signal_struct
+	memoryArgs                                  int // struct mm_struct
 	pidLevel, pidNumbers                        int // struct pid
 	numberSize, numberNr, numberNS              int // struct upid
 	nsInode                                     int // struct pid_namespace
+
+	// scheduleWork is the kernel's function that has a task run a part of a program before it returns to user
+	// mode: Linux 6.18. 0 where there is none.
+	scheduleWork btf.TypeID
 }
 
 // ReadTypes finds the members in the kernel's own description of its types. Programs could be relocated
@@ -30,10 +35,9 @@ func ReadTypes(spec *btf.Spec) (*Types, error) {
 		{&k.taskLeader, "task_struct", []string{"group_leader"}},
 		{&k.taskPID, "task_struct", []string{"thread_pid"}}, // Linux 4.19; any kernel with BTF
 		{&k.taskSignal, "task_struct", []string{"signal"}},
-		{&k.taskParent, "task_struct", []string{"real_parent"}},
+		{&k.taskMemory, "task_struct", []string{"mm"}},
 		{&k.signalLive, "signal_struct", []string{"live", "counter"}},
-		{&k.signalTTY, "signal_struct", []string{"tty"}},
-		{&k.signalPIDs, "signal_struct", []string{"pids"}},
+		{&k.memoryArgs, "mm_struct", []string{"arg_start"}},
 		{&k.pidLevel, "pid", []string{"level"}},
 		{&k.pidNumbers, "pid", []string{"numbers"}},
 		{&k.numberNr, "upid", []string{"nr"}},
@@ -51,6 +55,13 @@ func ReadTypes(spec *btf.Spec) (*Types, error) {
 		*want.to = at
 		if want.name == "upid" {
 			k.numberSize = int(s.Size)
+		}
+	}
+	for _, name := range []string{"bpf_task_work_schedule_resume_impl", "bpf_task_work_schedule_resume"} {
+		var f *btf.Func
+		if spec.TypeByName(name, &f) == nil {
+			k.scheduleWork, _ = spec.TypeID(f)
+			break
 		}
 	}
 	return k, nil
@@ -93,6 +104,8 @@ type Namespace struct {
 	// Types is nil when the kernel does not describe its types. Then processes of namespaces
 	// below this one have no number, unless this is the initial one.
 	Types *Types
+	// Raised programs leave the lowest part of the stack to functions that they call.
+	Raised bool
 }
 
 // Stack slots of what reads the kernel's structures: the last of its 512 bytes, which no plan
@@ -103,6 +116,17 @@ const (
 	stackNS     = -504
 	stackOther  = -512
 )
+
+// raise is how much higher a raised program has its slots.
+const raise = 128
+
+// slot returns where the program has one of the slots above.
+func (n *Namespace) slot(at int16) int16 {
+	if n.Raised {
+		return at + raise
+	}
+	return at
+}
 
 // step replaces the pointer in a slot by the one at an offset from where it points.
 func step(slot int16, offset int) asm.Instructions { return readKernel(slot, slot, offset, 8) }
@@ -141,7 +165,7 @@ func (n *Namespace) currentNumber(process bool, label string) asm.Instructions {
 		}
 		return append(ins, asm.LSh.Imm(asm.R0, 32), asm.RSh.Imm(asm.R0, 32))
 	}
-	return join(asm.FnGetCurrentTask.Call(), asm.StoreMem(asm.RFP, stackTask, asm.R0, asm.DWord),
+	return join(asm.FnGetCurrentTask.Call(), asm.StoreMem(asm.RFP, n.slot(stackTask), asm.R0, asm.DWord),
 		n.number(process, label))
 }
 
@@ -150,31 +174,32 @@ func (n *Namespace) currentNumber(process bool, label string) asm.Instructions {
 // bpf_get_ns_current_pid_tgid, knows the one of the task's own namespace only.)
 func (n *Namespace) number(process bool, label string) asm.Instructions {
 	k := n.Types
+	task, number, ns := n.slot(stackTask), n.slot(stackNumber), n.slot(stackNS)
 	var leader, visible, none asm.Instructions
 	if process {
-		leader = step(stackTask, k.taskLeader)
+		leader = step(task, k.taskLeader)
 	}
 	at := k.pidNumbers + n.Level*k.numberSize
 	if n.Level > 0 {
 		visible = join(
-			readKernel(stackNumber, stackTask, k.pidLevel, 4),
-			asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word),
+			readKernel(number, task, k.pidLevel, 4),
+			asm.LoadMem(asm.R0, asm.RFP, number, asm.Word),
 			asm.JLT.Imm(asm.R0, int32(n.Level), label+"_none"),
-			readKernel(stackNS, stackTask, at+k.numberNS, 8),
-			readKernel(stackNumber, stackNS, k.nsInode, 4),
-			asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word),
+			readKernel(ns, task, at+k.numberNS, 8),
+			readKernel(number, ns, k.nsInode, 4),
+			asm.LoadMem(asm.R0, asm.RFP, number, asm.Word),
 			asm.LoadImm(asm.R1, int64(uint32(n.Inode)), asm.DWord),
 			asm.JNE.Reg(asm.R0, asm.R1, label+"_none"),
 		)
 		none = asm.Instructions{
 			asm.Ja.Label(label + "_known"),
-			asm.StoreImm(asm.RFP, stackNumber, 0, asm.Word).WithSymbol(label + "_none"),
+			asm.StoreImm(asm.RFP, number, 0, asm.Word).WithSymbol(label + "_none"),
 		}
 	}
-	return join(leader, step(stackTask, k.taskPID), visible,
-		readKernel(stackNumber, stackTask, at+k.numberNr, 4),
+	return join(leader, step(task, k.taskPID), visible,
+		readKernel(number, task, at+k.numberNr, 4),
 		none,
-		asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word).WithSymbol(label+"_known"),
+		asm.LoadMem(asm.R0, asm.RFP, number, asm.Word).WithSymbol(label+"_known"),
 	)
 }
 
@@ -194,25 +219,6 @@ func (k *Types) ownNumber(process bool, level int, none string) asm.Instructions
 		asm.Add.Reg(asm.R0, asm.R1), asm.StoreMem(asm.RFP, stackTask, asm.R0, asm.DWord),
 		readKernel(stackNumber, stackTask, k.pidNumbers+k.numberNr, 4),
 		asm.LoadMem(asm.R0, asm.RFP, stackNumber, asm.Word),
-	)
-}
-
-// ofShell jumps to yes when the current process is a job of an interactive shell: one with a
-// terminal whose process group is not its parent's. Stopping that, the shell would take the terminal back.
-func (k *Types) ofShell(yes, no string) asm.Instructions {
-	// PIDTYPE_PGID of enum pid_type, include/linux/pid.h (pid_types.h).
-	group := k.signalPIDs + 2*8
-	return join(
-		asm.FnGetCurrentTask.Call(),
-		asm.StoreMem(asm.RFP, stackTask, asm.R0, asm.DWord), asm.StoreMem(asm.RFP, stackOther, asm.R0, asm.DWord),
-		step(stackTask, k.taskSignal),
-		readKernel(stackNS, stackTask, k.signalTTY, 8),
-		asm.LoadMem(asm.R0, asm.RFP, stackNS, asm.DWord), asm.JEq.Imm(asm.R0, 0, no),
-		step(stackTask, group),
-		step(stackOther, k.taskParent), step(stackOther, k.taskSignal), step(stackOther, group),
-		asm.LoadMem(asm.R0, asm.RFP, stackTask, asm.DWord), asm.LoadMem(asm.R1, asm.RFP, stackOther, asm.DWord),
-		asm.JNE.Reg(asm.R0, asm.R1, yes),
-		asm.Ja.Label(no),
 	)
 }
 

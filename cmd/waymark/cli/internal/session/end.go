@@ -11,6 +11,7 @@ import (
 
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/term"
 	"github.com/waymark-trace/waymark/cmd/waymark/cli/internal/view"
+	"github.com/waymark-trace/waymark/tracer"
 )
 
 // targetEnded is closed when the processes of -p have ended, and their children with --follow.
@@ -189,6 +190,14 @@ func commandResult(err error) error {
 		return term.StatusFailure(128 + signal)
 	}
 	return term.StatusFailure(exit.ExitCode())
+}
+
+// HintChildren names --follow, after the results, if a command that ran without it had no hits: its children may have
+// had them.
+func (s *Session) HintChildren(out *term.Output, hits uint64) {
+	if hits == 0 && s.Command != nil && !s.Subject.Follow && s.Subject.Engine != tracer.EngineAgent && out.Flush() == nil {
+		s.Env.Hint("only %s itself was traced; --follow adds the processes that it starts", s.named)
+	}
 }
 
 // MinInterval is the shortest interval: reading counts takes a system call a marker.

@@ -3,10 +3,13 @@ package session
 import (
 	"cmp"
 	"context"
+	"debug/buildinfo"
 	"debug/elf"
 	"errors"
 	"fmt"
+	"os/exec"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -225,9 +228,34 @@ func (s *Selection) SelectMarkers(all []*tracer.Marker) ([]*tracer.Marker, error
 		if f, problem := sdt.Open(s.Subject.Path); problem == nil && f.Machine != elf.EM_X86_64 {
 			return nil, term.WithHint(err, "waymark link knows x86-64 files only, and this one is for %s", strings.TrimPrefix(f.Machine.String(), "EM_"))
 		}
+		if !s.isGo() {
+			return nil, err
+		}
 		return nil, term.WithHint(err, "a Go program that uses package marker needs waymark link%s%s", file, again)
 	}
 	return tracer.Select(all, s.Patterns)
+}
+
+// isGo reports whether a file, a command or one of the processes is a Go program, as far as that can be read.
+func (s *Selection) isGo() bool {
+	var paths []string
+	switch {
+	case s.Subject.Path != "":
+		paths = []string{s.Subject.Path}
+	case len(s.Subject.Command) > 0:
+		path, err := exec.LookPath(s.Subject.Command[0])
+		if err != nil {
+			return false
+		}
+		paths = []string{path}
+	}
+	for _, pid := range s.Subject.PIDs {
+		paths = append(paths, executable(pid))
+	}
+	return slices.ContainsFunc(paths, func(path string) bool {
+		_, err := buildinfo.ReadFile(path)
+		return err == nil
+	})
 }
 
 // MatchSimple reports whether the patterns select a name: one without a colon matches the

@@ -44,6 +44,7 @@ type Session struct {
 	beside   []string
 
 	process processes       // of -p
+	file    *fileState      // of FILE as it was when the session began, nil without
 	json    *term.Output    // nil without --json
 	ended   <-chan struct{} // when all processes that are followed have ended
 	over    chan struct{}
@@ -62,6 +63,9 @@ func open(ctx context.Context, e *term.Env, sel *Selection) (*Session, error) {
 	}
 	s.Subject.Follow = sel.Subject.Follow
 	s.process = openProcesses(sel.Subject.PIDs)
+	if s.Subject.Path != "" {
+		s.file = lookAt(s.Subject.Path) // before its markers are read
+	}
 	s.Later = s.newLater(sel)
 	if err := s.resolve(ctx, sel); err != nil {
 		s.abandon()
@@ -137,6 +141,9 @@ func (s *Session) begin(ctx context.Context, skipped []*tracer.SiteError, limit 
 	}
 	ends := make(chan view.End, 1)
 	go s.watch(ctx, limit, out, ends)
+	if s.file != nil {
+		go s.watchFile()
+	}
 	return ends, nil
 }
 
@@ -162,6 +169,8 @@ type Verb struct {
 	Attach func(*Session) (Attached, error)
 	// Show shows hits until ends yields why the session ends, and returns that.
 	Show func(s *Session, out *term.Output, ends <-chan view.End) (view.End, error)
+	// Summary, unless nil, is printed last: after the end of a command that the session ends.
+	Summary func(*term.Output) error
 }
 
 // Attached receives hits until it is closed, which may happen twice.
@@ -209,6 +218,11 @@ func Run(ctx context.Context, e *term.Env, sel *Selection, v Verb) (err error) {
 	why, failure := v.Show(s, out, ends)
 	attached.Close() // before the command, which may still run, sees that it is over
 	status := s.lateStatus(sel, attached, s.finish(ctx, why))
+	if v.Summary != nil {
+		if err := v.Summary(out); failure == nil {
+			failure = err
+		}
+	}
 	if failure != nil {
 		return failure
 	}

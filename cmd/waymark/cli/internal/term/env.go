@@ -21,6 +21,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // Env is what a command has of the outside. Its methods may be called concurrently.
@@ -139,8 +140,12 @@ type StatusFailure int
 // Error names the status.
 func (s StatusFailure) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
+// sameSignal is how long after the first signal another one is the same.
+const sameSignal = time.Second
+
 // NotifySignals returns a context that Ctrl-C and SIGTERM end, so that what is under way
-// ends in order. The second such signal ends waymark at once; the kernel then detaches for it.
+// ends in order. A second such signal ends waymark at once; the kernel then detaches for it. One that comes within
+// a second of the first is the same: timeout(1) and others send a signal to a process, and then to its group.
 //
 // A terminal that is closed ends it in order too, unless nohup has it ignored. Of that signal
 // there may be two, from the kernel and from the shell: they never end it at once.
@@ -163,17 +168,18 @@ func NotifySignals(parent context.Context, env *Env) (context.Context, func()) {
 	}
 	done := make(chan struct{})
 	go func() {
-		asked := false
+		var asked time.Time
 		for {
 			select {
 			case <-done:
 				return
 			case <-hangup:
 			case <-signals:
-				if asked {
+				if asked.IsZero() {
+					asked = time.Now()
+				} else if time.Since(asked) >= sameSignal {
 					env.interruptNow()
 				}
-				asked = true
 			}
 			cancel()
 		}

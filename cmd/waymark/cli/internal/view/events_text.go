@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -184,9 +185,9 @@ type TraceSummary struct {
 
 // Print prints the summary for people.
 func (s *TraceSummary) Print(e *term.Env) {
-	others := ""
+	filtered := ""
 	if s.Filtered != nil {
-		others = " and " + term.Plural(*s.Filtered, "other")
+		filtered = fmt.Sprintf(", %d filtered out", *s.Filtered)
 	}
 	lost := strconv.FormatUint(s.Lost, 10)
 	if s.Unread {
@@ -199,5 +200,5 @@ func (s *TraceSummary) Print(e *term.Env) {
 	if s.Late > 0 {
 		late = ", " + strconv.FormatUint(s.Late, 10) + " out of order"
 	}
-	e.Message("%s%s, %s lost%s, in %s", term.Plural(s.Events, "event"), others, lost, late, Seconds(s.Elapsed))
+	e.Message("%s%s, %s lost%s, in %s", term.Plural(s.Events, "event"), filtered, lost, late, Seconds(s.Elapsed))
 }
