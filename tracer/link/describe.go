@@ -43,7 +43,7 @@ func (img *image) describe(markers []*markerAt) (*schema.Document, []string, err
 		case m.disputed:
 			warnings = append(warnings, fmt.Sprintf("marker %s:%s: its sites disagree about the types of its arguments, which will not be shown", m.provider, m.name))
 		case !sm.Typed:
-			warnings = append(warnings, fmt.Sprintf("marker %s:%s: the types of its arguments could not be found, and they will not be shown", m.provider, m.name))
+			warnings = append(warnings, fmt.Sprintf("marker %s:%s: the types of its arguments could not be found%s, and they will not be shown", m.provider, m.name, img.unfollowed()))
 		}
 		kinds := make([]event.Kind, len(m.args))
 		for j, a := range m.args {
@@ -85,6 +85,14 @@ func (img *image) unmarked(m *markerAt) string {
 		return text + "; link does not follow all addresses through code that was built with -gcflags=-N, so its arguments may not be shown"
 	}
 	return text + "; link does not follow markers through pointers and interfaces, so arguments that are marked that way will not be shown: call Mark on the variable itself, as in defer func() { m.Mark(x) }()"
+}
+
+// unfollowed returns the reason why addresses were not followed through all of the code, if there is one.
+func (img *image) unfollowed() string {
+	if img.hasCompilerFlag("-N") {
+		return ", because it was built with -gcflags=-N"
+	}
+	return ""
 }
 
 // variables returns the symbol of every marker that has one.
