@@ -18,6 +18,9 @@ type session struct {
 	kinds [markKinds]bool          // markers it was asked for
 	sees  func(*thread) visibility // the threads it was asked for
 	slack int64                    // by which its clock may differ from the program's
+	// apart means that the program switches its own sites, one marker after the other: an optimized one reads the
+	// counters that the kernel has raised every 100 ms.
+	apart bool
 
 	// summary means that the tracer ended by itself and reported its losses: then every hit is an event or lost.
 	summary bool
@@ -143,7 +146,7 @@ func (s *session) check(threads []*thread) *verdict {
 // checkTogether proves of counts of both markers that they begin and end at one moment: a thread is then between the
 // two markers at most once at the beginning, and once at the end.
 func (s *session) checkTogether(v *verdict, threads []*thread) {
-	if !s.summary || !s.kinds[markMark] || !s.kinds[markDone] {
+	if !s.summary || !s.kinds[markMark] || !s.kinds[markDone] || s.apart {
 		return
 	}
 	seen := int64(0)

@@ -131,6 +131,7 @@ func (r *run) session(p *sessionPlan) *tracing {
 	s := &tracing{sessionPlan: p, run: r}
 	s.name = fmt.Sprintf("tracer %d", len(r.all))
 	s.session.kinds = p.wants
+	s.apart = r.plan.form == goOptimized && !p.agent && !p.gated
 	s.sees = s.visible
 	if p.agent {
 		s.slack = agentSlack
